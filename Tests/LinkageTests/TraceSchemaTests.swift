@@ -59,12 +59,10 @@ import Testing
       guard let code = line.components(separatedBy: "//").first, !code.isEmpty else { return false }
       if strstr(code, "record.values") != nil { return true }
       guard strstr(code, "\"") != nil else { return false }
-      let literals = code.components(separatedBy: "\"").enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(
-        \.element)
-      // A word without a dot or a hyphen means other things, too; what asks for a kind by it is found below.
-      if literals.contains(where: { isSelection($0) || (names.contains($0) && $0.contains { ".-".contains($0) }) }) {
-        return true
-      }
+      let parts = code.components(separatedBy: "\"")
+      let literals = stride(from: 1, to: parts.count, by: 2).map { parts[$0] }
+      // A word without a dot means other things, too; what asks for a kind by it is found below.
+      if literals.contains(where: { isSelection($0) || ($0.contains(".") && names.contains($0)) }) { return true }
       let slot = code.range(of: ".slot(").map { code[$0.upperBound...] }
       return makers.contains { strstr(code, $0) != nil } || slot?.contains(", \"") == true
     }.map { "\(file.path):\($0 + 1)" }

@@ -2,12 +2,12 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// Judges what only the runs of all seeds together decide: `sometimes`, metrics `across: seeds`, and whatever has a
-/// `share`.
+/// Judges expectations that only the runs of all seeds decide together: `sometimes`, metrics `across: seeds`, and those
+/// with a `share`.
 package enum AcrossSeeds {
-  /// The result over the runs, from what each contributed.
+  /// Returns the result over all runs.
   ///
-  /// - Parameter results: of the same expectation, one a run; none for other kinds of expectation.
+  /// - Parameter results: the results of the same expectation, one per run; empty for other kinds of expectation.
   package static func judge(_ results: [ExpectationResult]) -> ExpectationResult? {
     guard var result = results.last else { return nil }
     let measured = results.compactMap(\.measured)
@@ -38,7 +38,7 @@ package enum AcrossSeeds {
     return result
   }
 
-  /// How large a share of the runs that put it to the test it held in.
+  /// Judges the share of runs in which an expectation held, of those that tested it.
   private static func judge(
     _ result: ExpectationResult, _ share: [Expectation.Bound], _ measured: [Double]
   ) -> ExpectationResult {
@@ -59,16 +59,16 @@ package enum AcrossSeeds {
 
   /// The runs that made an expectation fail.
   package struct Culprits: Equatable {
-    /// Indices, the one to look at first first.
+    /// The indices of the runs; the first is the one to examine first.
     package var runs: [Int]
-    /// What is so in these runs, and in no others.
+    /// The condition that is true in these runs and in no others.
     package var text: String
   }
 
-  /// Whom to look at after ``judge(_:)`` found a failure: the runs in which it did not hold, or did where it was to be
-  /// rare; of a metric the run that is furthest beyond the bound.
+  /// Returns the runs to examine after ``judge(_:)`` found a failure: those in which the expectation did not hold, or
+  /// did if it should be rare; for a metric the run furthest beyond the bound.
   ///
-  /// - Returns: nil when no run is to blame more than another.
+  /// - Returns: nil when no run differs from the others.
   package static func culprits(_ results: [ExpectationResult]) -> Culprits? {
     guard let expectation = results.last?.expectation else { return nil }
     let measured = results.enumerated().compactMap { index, result in result.measured.map { (index, number: $0) } }
@@ -81,7 +81,7 @@ package enum AcrossSeeds {
     guard case .metric(let metric) = expectation.kind,
       let over = metric.statistic.overRuns(measured.map(\.number)), measured.count > 1,
       let isTooMuch = metric.bounds.isExceeded(by: over.number),
-      // The first of those that are equal.
+      // Ties go to the first run.
       let furthest = measured.reversed().max(by: { isTooMuch ? $0.number <= $1.number : $0.number >= $1.number })
     else { return nil }
     return Culprits(runs: [furthest.0], text: "it is furthest off, \(metric.text(of: furthest.number)),")
@@ -89,7 +89,7 @@ package enum AcrossSeeds {
 }
 
 extension [Expectation.Bound] {
-  /// Whether a number is above the first bound that it does not meet, rather than below; nil when it meets them all.
+  /// Returns whether a number is above the first bound that it breaks, rather than below; nil when it breaks none.
   fileprivate func isExceeded(by number: Double) -> Bool? {
     guard let bound = first(where: { !$0.admits(number) }), let limit = bound.value.number else { return nil }
     return switch bound.comparison {

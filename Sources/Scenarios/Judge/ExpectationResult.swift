@@ -1,41 +1,41 @@
 package import CallCore
 package import ScenarioFormat
 
-/// What became of one expectation in one run.
+/// The result of one expectation in one run.
 package struct ExpectationResult: Sendable {
   package enum Verdict: String, Sendable {
     case pass, fail
-    /// It was never put to the test: an empty window, a trigger that never came, a metric without samples, a deadline
-    /// after the end of the run.
+    /// It was not tested: an empty window, a trigger that never came, a metric without samples, a deadline after the
+    /// end of the run.
     case vacuous
-    /// Only the runs of all seeds together decide it.
+    /// Only the runs of all seeds decide it together.
     case shared
   }
 
   package var expectation: Expectation
   package var verdict: Verdict
-  /// When it was decided, in virtual time.
+  /// The virtual time of the decision.
   var time: Instant
-  /// What should have been, as a sentence without a full stop.
+  /// The expected course, as a sentence without a full stop.
   package var expected: String
-  /// What was, likewise.
+  /// The actual course, likewise.
   package var actual: String
-  /// How close it came, for a failure that came close.
+  /// A description of a near miss, for a failure that came close.
   var nearestMiss: String?
-  /// What this run contributes when the runs of all seeds are judged together: a statistic, or 1 for "was reached".
+  /// The contribution of this run when the runs of all seeds are judged together: a statistic, or 1 for "was reached".
   package var measured: Double?
-  /// How far a failure is from what was expected; see ``Finding/miss``.
+  /// The distance of a failure from the expectation; see ``Finding/miss``.
   var miss: Double?
-  /// The states of the peers concerned, a line each. Of failures, like the two below, and of what was not put to the test
-  /// for want of something that never came.
+  /// The states of the peers concerned, one line each. Set for failures, like the two properties below, and for tests
+  /// that lacked an event that never came.
   var trail: [String] = []
-  /// The faults active at the time, a line each.
+  /// The faults active at the time, one line each.
   var faults: [String] = []
-  /// What explains it further, a line each.
+  /// Further explanations, one line each.
   var explanation: [String] = []
-  /// The same apart from its words.
+  /// The states of ``trail`` for the signature.
   var courses: [FindingSignature.Course] = []
-  /// The part of the run that it is about.
+  /// The part of the run that was judged.
   var window: ClosedRange<Instant>?
 
   package init(
@@ -55,7 +55,7 @@ package struct ExpectationResult: Sendable {
 
 /// A broken invariant.
 package struct Violation: Sendable, Hashable {
-  /// An invariant's name.
+  /// The invariant's name.
   var title: String
   var time: Instant
   var expected: String

@@ -2,9 +2,9 @@ internal import CallCore
 package import ScenarioFormat
 
 extension Finding {
-  /// What a person has to be told of a result, or nil when there is nothing to tell in a single run.
+  /// Makes the finding about a result, or nil when a single run has none.
   ///
-  /// - Parameter location: where the expectation stands, as `path:line:column`.
+  /// - Parameter location: the location of the expectation, as `path:line:column`.
   package init?(_ result: ExpectationResult, location: String?) {
     let kind: Kind
     switch result.verdict {
@@ -22,7 +22,8 @@ extension Finding {
     self.miss = result.verdict == .fail ? result.miss : nil
   }
 
-  /// What says most first, which one line of a report has room for; what is alike stays in the order of the file.
+  /// Returns the findings with the gravest first, because a one-line report shows only that; equal ones keep the order
+  /// of the file.
   package static func byGravity(_ findings: [Finding]) -> [Finding] {
     let order: [Kind] = [.harness, .crash, .invariant, .expectation, .vacuous, .warning]
     return order.flatMap { kind in findings.filter { $0.kind == kind } }
@@ -37,6 +38,6 @@ extension Finding {
 }
 
 extension Expectation {
-  /// What signatures call it.
+  /// The name of the expectation in signatures.
   package var checkID: String { id.isEmpty ? text : id }
 }

@@ -1,38 +1,44 @@
 public import CallCore
 
-/// One thing that went wrong in a run, in words for a person.
+/// One failure or warning of a run, as text for the user.
 public struct Finding: Hashable, Sendable {
+  /// The type of the broken check.
   public enum Kind: String, Sendable {
     case expectation, warning, invariant, vacuous, crash, harness
   }
 
+  /// The type of the broken check.
   public var kind: Kind
-  /// What was asked for: the expectation as written, or the invariant's name.
+  /// The check: the expectation as written, or the invariant's name.
   public var title: String
-  /// Where it stands, as `path:line:column`; nil for defaults.
+  /// The location of the check, as `path:line:column`; nil for defaults.
   public var location: String?
+  /// The expected course, in words.
   public var expected: String
+  /// The actual course, in words.
   public var actual: String
-  /// When it was decided, in virtual time.
+  /// The virtual time of the decision.
   public var time: Instant
-  /// The states of the peers concerned, a line each: `alice: calling 1.02 > connecting 3.31`.
+  /// The states of the peers concerned, one line each: `alice: calling 1.02 > connecting 3.31`.
   public var trail: [String]
-  /// The faults active at that time, a line each.
+  /// The faults active at that time, one line each.
   public var faults: [String]
-  /// What explains it further: NAT mappings, dropped checks, server errors; a line each.
+  /// Further explanations: NAT mappings, dropped checks, server errors; one line each.
   public var explanation: [String]
   /// The author's reason, from the file.
   public var why: String?
-  /// How far it is from what was expected, to compare runs that miss one expectation: of a number the distance from its
-  /// bound as a share of it, of a deadline the seconds it came too late, infinite when it never came. Nil where nothing
-  /// measures it.
+  /// The distance from the expectation, to compare runs that miss it: for a number the distance from its bound as a
+  /// share of the bound, for a deadline the delay in seconds, infinite when the condition never came true. Nil where it
+  /// cannot be measured.
   public var miss: Double?
-  /// What it is apart from its words: the same in all seeds that fail alike.
+  /// The identity of the finding apart from its words: equal in all seeds that fail alike.
   public var signature: FindingSignature
-  /// The part of the run that it is about; nil where there is none, or it never began.
+  /// The part of the run that was judged; nil if there is none, or it never began.
   public var window: ClosedRange<Instant>?
 
-  /// - Parameter signature: made of the title where there is nothing better.
+  /// Makes a finding.
+  ///
+  /// - Parameter signature: by default made from the title.
   public init(
     _ kind: Kind, _ title: String, location: String? = nil, expected: String, actual: String, time: Instant,
     trail: [String] = [], faults: [String] = [], explanation: [String] = [], why: String? = nil,

@@ -1,17 +1,17 @@
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// What a finding is, apart from its words: the check that it broke, and how the machines of the peers concerned had come
-/// to where they were.
+/// The identity of a finding apart from its words: the broken check, and the last states of the machines of the peers
+/// concerned.
 ///
-/// Two findings with one signature are one thing to look at, in other seeds and after other changes: measured values, times
-/// and wording are no part of it. `#2 | bob.call.state: ringing>connecting>ended (ice-failed)`
+/// Findings with equal signatures are examined together, across seeds and versions: measured values, times and wording
+/// are not part of a signature. `#2 | bob.call.state: ringing>connecting>ended (ice-failed)`
 public struct FindingSignature: Hashable, Sendable, CustomStringConvertible {
-  /// How a peer's main machine came to where it is.
+  /// The last states of a peer's main machine.
   package struct Course: Hashable, Sendable {
     /// `bob.call.state`
     var machine: String
-    /// The states of the last three transitions, the one that the first began from included.
+    /// The states of the last three transitions, including the one before the first.
     var states: [String]
     /// The newest end code or error code.
     var code: String?
@@ -21,20 +21,24 @@ public struct FindingSignature: Hashable, Sendable, CustomStringConvertible {
 
   static let transitions = 3
 
+  /// The signature as text.
   public let text: String
+  /// The signature as text.
   public var description: String { text }
 
-  /// - Parameter text: as another process wrote it.
+  /// Reads a signature that another process wrote.
   package init(text: String) { self.text = text }
 
-  /// - Parameter check: the id of an expectation, the name of an invariant, or what else was not as it should be.
+  /// Makes a signature.
+  ///
+  /// - Parameter check: the id of an expectation, the name of an invariant, or the name of another check.
   package init(_ check: String, _ courses: [Course] = []) {
     text = ([check] + courses.map(\.text)).joined(separator: " | ")
   }
 }
 
 extension Explanation {
-  /// How far the main machines of peers have come; of more than two, those of the first two.
+  /// Returns the last states of the peers' main machines; for more than two peers, those of the first two.
   func courses(of peers: [String]) -> [FindingSignature.Course] {
     let known = context.scenario.peers.map(\.name).filter(peers.contains).compactMap { peer in
       context.mainMachine(of: peer).map { (peer, $0.name) }

@@ -1,11 +1,11 @@
 package import CallCore
 internal import ScenarioFormat
 
-/// Judges one run: every expectation of the cell, and the invariants, from the trace as it is written.
+/// Judges one run from the trace as it is written: every expectation of the cell, and the invariants.
 ///
-/// Make it before the world, so that it sees the first values. The alarms of its context say when time alone decides
-/// something: do not let the world pass them. When ``isSettled``, only the end of the run is missing. The verdicts of
-/// ``recoveries`` are final once runs without their faults have been asked.
+/// Create it before the world, because it needs the first values. The world must not run past the alarms of its
+/// context, which are the times at which the clock alone decides. When ``isSettled`` is true, only the end of the run
+/// is missing. The verdicts of ``recoveries`` are final after runs without their faults have been played.
 package final class Judge {
   let scenario: Scenario
   private let context: MonitorContext
@@ -38,7 +38,7 @@ package final class Judge {
       case .sometimes(let predicate): SometimesMonitor(predicate, context)
       }
     monitors.append((expectation, monitor))
-    // One of many runs is not told alone.
+    // An expectation with a share is not explained for a single run.
     guard expectation.share == nil else { return }
     monitor.ruling.explain = { [unowned self] verdict, time in
       verdict == .vacuous
@@ -54,18 +54,18 @@ package final class Judge {
 
   // MARK: While it runs
 
-  /// Whether every verdict is in that does not depend on the end of the run.
+  /// Whether every verdict is known that does not depend on the end of the run.
   package var isSettled: Bool { !monitors.contains { $0.monitor.isPending } }
 
-  /// Everything up to and including `time` has happened.
+  /// Advances the judge after all events up to and including `time`.
   func advance(to time: Instant) { context.alarms.fire(through: time) }
 
-  /// What explains something that came out otherwise than the file says, at this moment.
+  /// Explains, at this moment, an outcome that differs from the file.
   package func explain(at time: Instant) -> Explanation.Finding {
     explanation.explain(peers: scenario.peers.prefix(4).map(\.name), at: time)
   }
 
-  /// From where an expectation's window or deadline counts, as far as that came, to where the window ends or it was decided.
+  /// Returns the window of an expectation: from its anchor, if that came, to the end of the window or the decision.
   private func window(of expectation: Expectation, until decision: Instant) -> ClosedRange<Instant>? {
     var start: Instant?
     switch expectation.kind {
@@ -74,7 +74,7 @@ package final class Judge {
     default:
       guard let anchor = expectation.windows.first?.from ?? expectation.origin else { break }
       start = context.anchors.first(anchor)
-      // What never came opens nothing.
+      // An anchor that never came opens no window.
       if start == nil { return nil }
     }
     let end = expectation.windows.first?.to.flatMap(context.anchors.first) ?? decision
@@ -84,7 +84,7 @@ package final class Judge {
 
   // MARK: At the end
 
-  /// The run is over: what is still open is decided.
+  /// Decides all open expectations at the end of the run.
   package func finish(at time: Instant) {
     advance(to: time)
     context.anchors.finish(at: time)
@@ -95,7 +95,7 @@ package final class Judge {
     }
   }
 
-  /// What became of the expectations, in the order of the file, once it is ``finish(at:)``.
+  /// The results of the expectations, in the order of the file, after ``finish(at:)``.
   package var results: [ExpectationResult] {
     monitors.compactMap { expectation, monitor in
       let ruling = monitor.ruling
@@ -106,7 +106,7 @@ package final class Judge {
         miss: ruling.miss)
       if let share = expectation.share {
         result.verdict = .shared
-        // A run that did not put it to the test says nothing of it.
+        // A run that did not test it contributes nothing.
         result.measured = decision.verdict == .vacuous ? nil : decision.verdict == .pass ? 1 : 0
         result.expected = "\(ruling.expected), in \(Wording.bounds(share)) of the runs"
       }

@@ -1,11 +1,14 @@
-/// The number that one run has for an expectation: of a metric, or for what the runs of all seeds decide together.
+/// A run's number for an expectation that is a metric, or that the runs of all seeds decide together.
 public struct Measurement: Hashable, Sendable {
   /// The expectation's id.
   public var id: String
+  /// The expectation in words.
   public var expected: String
-  /// A statistic in base units (s, bit/s), or whether it held: 1 or 0. Nil when there was nothing to measure.
+  /// A statistic in base units (s, bit/s), or whether the expectation held: 1 or 0. Nil when there was nothing to
+  /// measure.
   public var measured: Double?
 
+  /// Makes a measurement.
   public init(id: String, expected: String, measured: Double?) {
     self.id = id
     self.expected = expected

@@ -1,11 +1,11 @@
-/// How a run came out.
+/// The verdict on a run.
 public enum Verdict: String, Sendable, CaseIterable {
   case pass
   /// An expectation failed.
   case fail
   /// An invariant was broken, or the run crashed.
   case broken
-  /// Something was never put to the test: a trigger that never fired, an empty window, a metric without samples.
+  /// Something was not tested: a trigger that never fired, an empty window, a metric without samples.
   case vacuous
   /// The harness itself failed.
   case inconclusive
@@ -13,6 +13,6 @@ public enum Verdict: String, Sendable, CaseIterable {
   case timeout
   /// Two runs of the same seed differed.
   case nondeterministic
-  /// This machine cannot make the run: nothing is known about what was to be tested.
+  /// This machine cannot make the run, so nothing was tested.
   case skipped
 }

@@ -2,7 +2,7 @@ public import ScenarioFormat
 internal import ScenarioJudge
 
 extension Cell {
-  /// What a run says of the expectations that only the runs of all seeds decide, a line each: of itself it fails none.
+  /// Returns the contribution of a run to the expectations over all seeds, one line each; it alone fails none of them.
   public func partOfAllSeeds(_ result: RunResult) -> [String] {
     scenario.expectations.filter(\.isJudgedAcrossSeeds).compactMap { expectation in
       guard let measurement = result.measurements.first(where: { $0.id == expectation.id }) else { return nil }

@@ -2,16 +2,17 @@ internal import CallCore
 internal import DTLS
 internal import Synchronization
 
-/// Certificates by peer and seed: making one costs as much as a handshake, and the same name and seed make the same one.
+/// Certificates by peer and seed. Generating one costs as much as a handshake, and the same name and seed give the same
+/// one.
 ///
-/// The newest are kept: a suite plays the seeds of one cell after the other, and comes back to few of them.
+/// The newest are kept: a suite plays the seeds of one cell after the other, and rarely comes back to one.
 struct CertificateCache {
-  /// Of this process.
+  /// The cache of this process.
   private static let shared = Mutex(CertificateCache(limit: 128))
 
   private let limit: Int
   private var certificates: [String: Certificate] = [:]
-  /// Oldest first.
+  /// The keys, oldest first.
   private var keys: [String] = []
 
   init(limit: Int) { self.limit = limit }

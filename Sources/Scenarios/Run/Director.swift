@@ -3,9 +3,9 @@ internal import ScenarioFormat
 internal import ScenarioJudge
 internal import VirtualPeer
 
-/// Fires the entries of a timeline: waits for each trigger, then has its effect carried out.
+/// Fires the entries of a timeline: waits for each trigger, then has its effect performed.
 ///
-/// Effects never happen inside the event that triggers them, but in an event of their own at the same time.
+/// Effects never happen inside the event that triggers them, but in a separate event at the same time.
 final class Director {
   private let scenario: Scenario
   private let clock: PeerClock
@@ -21,7 +21,7 @@ final class Director {
   private var stopped: Set<String> = []
   private var isOver = false
 
-  /// - Parameter perform: carries out an entry's effect.
+  /// - Parameter perform: performs an entry's effect.
   init(
     _ scenario: Scenario, clock: PeerClock, anchors: Anchors, watch: Watch, trace: Trace,
     perform: @escaping (TimelineEntry) -> Void
@@ -36,13 +36,13 @@ final class Director {
     for entry in scenario.timeline { arm(entry) }
   }
 
-  /// How often an entry has fired.
+  /// Returns the number of firings of an entry.
   func count(of entry: TimelineEntry) -> Int { counts[entry.id] ?? 0 }
 
-  /// Whether nothing more is to come that the timeline asks for: everything has fired as often as it says.
+  /// Whether the timeline is complete: every entry has fired as often as it says.
   var isDone: Bool { pending == 0 && scenario.timeline.allSatisfy { lack(of: $0) == nil } }
 
-  /// What an entry lacks of the firings it asks for, or nil: at the end of a run it makes the run vacuous.
+  /// Returns why an entry fired less often than it says, or nil: at the end of a run this makes the run vacuous.
   func lack(of entry: TimelineEntry) -> String? {
     let count = count(of: entry)
     guard count > 0 else { return "its trigger never came" }
@@ -58,7 +58,7 @@ final class Director {
     }
   }
 
-  /// A time is asked for, not told.
+  /// Returns whether an anchor has come. No event announces a point in time, so its state is queried.
   private func isPast(_ anchor: Anchor) -> Bool { anchors.first(anchor).map { $0 <= clock.now } ?? false }
 
   private func arm(_ entry: TimelineEntry) {
@@ -91,7 +91,7 @@ final class Director {
     }
   }
 
-  /// Calls `action` each time the anchor comes; a point in time comes once, when the clock says so.
+  /// Calls `action` each time the anchor comes; a point in time comes once, by a timer.
   private func listen(_ anchor: Anchor, _ action: @escaping () -> Void) {
     if case .time(let time) = anchor.kind {
       clock.schedule(at: max(time, clock.now), action)
@@ -117,7 +117,7 @@ final class Director {
     }
   }
 
-  /// From now on nothing fires: the peers are being shut down.
+  /// Stops all firings: the peers are being shut down.
   func end() { isOver = true }
 
   private func fire(_ entry: TimelineEntry) {

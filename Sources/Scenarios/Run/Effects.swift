@@ -5,16 +5,16 @@ internal import SimNet
 internal import VirtualPeer
 internal import Vocabulary
 
-/// Carries out what the entries of a timeline do, and keeps what came of it.
+/// Performs the effects of timeline entries and records their unexpected outcomes.
 final class Effects {
   private let world: World
   private let faults: FaultLayer
   private let failures: HarnessFailures
-  /// An entry that only marks its time from then on.
+  /// An entry that has no effect from a time on, and only marks its firings.
   var withheld: (entry: String, from: Instant)?
-  /// What explains an action that came out otherwise than its entry says.
+  /// Explains an action whose outcome differs from its entry.
   var explain: (() -> Explanation.Finding)?
-  /// What came out otherwise than an entry says, once for each entry.
+  /// The outcomes that differ from their entries, one per entry.
   private var surprises: [(entry: String, finding: Finding)] = []
 
   init(world: World, faults: FaultLayer, failures: HarnessFailures) {
@@ -77,8 +77,8 @@ final class Effects {
     surprises.append((entry.id, finding))
   }
 
-  /// The timeline is over: a fault that has met nothing by now was not put to the test, and neither was one that the end
-  /// of the run cuts short. What changes nothing in this cell alone is there to compare with.
+  /// Ends the timeline. A fault that has met nothing by now was not tested, nor was one that the end of the run cuts
+  /// short. Controls are exempt: their fault changes something in other cells, and nothing in this one.
   func finish() {
     for entry in world.scenario.timeline where !entry.isControl {
       guard let fault = entry.fault else { continue }
@@ -91,7 +91,7 @@ final class Effects {
     }
   }
 
-  /// What came of an entry otherwise than it says.
+  /// Returns the findings about outcomes that differ from an entry.
   func findings(of entry: TimelineEntry, location: String?) -> [Finding] {
     surprises.filter { $0.entry == entry.id }.map {
       var finding = $0.finding
@@ -101,7 +101,7 @@ final class Effects {
   }
 }
 
-/// Keeps the first harness error that happened inside an event, until the run can throw it.
+/// Keeps the first harness error inside an event until the run can throw it.
 final class HarnessFailures {
   private(set) var first: HarnessError?
 
@@ -116,7 +116,7 @@ final class HarnessFailures {
 }
 
 extension TimelineEntry {
-  /// As findings name it.
+  /// The title in findings.
   var title: String { "timeline entry '\(id)'" }
 
   /// Whether it asks for more than one firing.

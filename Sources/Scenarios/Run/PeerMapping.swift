@@ -4,7 +4,7 @@ internal import ScenarioFormat
 internal import VirtualPeer
 internal import Vocabulary
 
-/// What the format says about peers, in the terms of those who run them.
+/// Settings of peers, converted from the types of the format.
 extension AudioSettings {
   init(_ audio: Scenario.Audio) {
     self.init()

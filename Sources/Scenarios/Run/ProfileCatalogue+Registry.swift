@@ -2,6 +2,6 @@ public import Profiles
 public import ScenarioFormat
 
 extension ProfileCatalogue {
-  /// What scenario files may name.
+  /// The names that scenario files may use.
   public var registry: ProfileRegistry { ProfileRegistry(checked: profiles.map(\.vocabulary)) }
 }

@@ -2,19 +2,21 @@ public import CallCore
 public import ExternalRecords
 import ScenarioFormat
 
-/// What a run with programs outside the simulation adds to its result: it is not reproducible, and it was so late.
+/// The timing of a run with programs outside the simulation: such a run is not reproducible, and may lag behind the
+/// clock.
 public struct RealTimeRecord: Hashable, Sendable {
   /// The longest time by which the machine's clock was ahead of an event.
   public var maximumLag: Interval
-  /// The virtual time at which that was.
+  /// The virtual time of the longest lag.
   public var latest: Instant
   /// The lag that 99 % of the events did not exceed.
   public var usualLag: Interval
-  /// How long the programs waited for a processor, each by the name of its peer, and whether they were stopped.
+  /// The time that each program waited for a processor, by the name of its peer, and whether it was stopped.
   public var waits: [WaitRecord.Entry]
-  /// What could not be asked of a program that stood in for a peer: expectations as written.
+  /// The expectations, as written, that could not be judged of a program in place of a peer.
   public var notJudged: [String]
 
+  /// Makes a record.
   public init(
     maximumLag: Interval, latest: Instant, usualLag: Interval, waits: [WaitRecord.Entry] = [], notJudged: [String] = []
   ) {
@@ -25,8 +27,8 @@ public struct RealTimeRecord: Hashable, Sendable {
     self.notJudged = notJudged
   }
 
-  /// For people: `real time, not reproducible, lag at most 3.1 ms at 4.00 s, 99 % within 0.4 ms, programs waited at most
-  /// 2.0 ms for a processor`
+  /// The record as text: `real time, not reproducible, lag at most 3.1 ms at 4.00 s, 99 % within 0.4 ms, programs
+  /// waited at most 2.0 ms for a processor`
   package var text: String {
     func milliseconds(_ lag: Interval) -> String { TextStyle.decimal(lag.seconds * 1_000, places: 1) + " ms" }
     let waited = waits.filter { $0.program != WaitRecord.machine }.map(\.longest).max()
@@ -36,13 +38,13 @@ public struct RealTimeRecord: Hashable, Sendable {
         ?? "how long programs waited for a processor is unknown")
   }
 
-  /// Of the lag that a file allows, 99 % of the events may have at most this share.
+  /// The divisor of the lag limit that 99 % of the events must observe.
   static let usualShare: Int64 = 5
-  /// A program may wait for at most this share of it within ``WaitRecord/window``. With the default that is 125 ms, which
-  /// leaves a gap in what is heard: jitter buffers hold less.
+  /// The divisor of the lag limit for the time that a program may wait within ``WaitRecord/window``. The default allows
+  /// 125 ms: that is an audible gap, because jitter buffers hold less.
   static let waitingShare: Int64 = 2
 
-  /// Why nothing can be concluded from the run; nil when it kept up.
+  /// Returns why the run is inconclusive; nil when it kept up with the clock.
   func problem(limit: Interval) -> String? {
     if maximumLag > limit {
       return "an event at \(TextStyle.seconds(latest - .zero)) was \(maximumLag) late, and limits.lag allows \(limit)"

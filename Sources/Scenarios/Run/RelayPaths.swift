@@ -3,22 +3,23 @@ internal import ScenarioJudge
 internal import SimNet
 internal import VirtualPeer
 
-/// Whose doing it is that a TURN allocation over UDP is still there: judged by the network, not by what its client says.
-/// One over a connection lives no longer than the connection, which is the client's to close.
+/// Decides whether a client or the network is responsible for a TURN allocation over UDP that still exists, by network
+/// evidence, not by the client's statements. An allocation over a connection lives no longer than the connection, which
+/// the client must close.
 ///
-/// A server knows a client by the endpoint its packets come from. Once a NAT on the way has forgotten or changed the
-/// mapping, or the device has lost the address, nobody can say anything for that endpoint any more: the allocation stays
-/// until it expires, whatever the client does (RFC 8656 section 7.3, 437).
+/// A server identifies a client by the source endpoint of its packets. Once a NAT on the path has forgotten or changed
+/// the mapping, or the device has lost the address, no host can send from that endpoint: the allocation stays until it
+/// expires, whatever the client does (RFC 8656 section 7.3, 437).
 ///
-/// Nor can more be asked of a client than to send a Refresh with lifetime zero, and to repeat it (RFC 8489 section
-/// 6.2.1). When no answer reaches the device, the network or the server has not taken it; when a fault of the server
-/// refuses it, no other client would have been served. A relay whose Refresh is refused or not answered in the middle of a
-/// call is lost for the client, as it is for libwebrtc.
+/// A client can only send a Refresh with lifetime zero and repeat it (RFC 8489 section 6.2.1). If the response does not
+/// reach the device, the network or the server is responsible; if a fault of the server rejects it, every client would
+/// fail. A relay whose Refresh is rejected or unanswered in the middle of a call is lost for the client, as in
+/// libwebrtc.
 final class RelayPaths {
-  /// How long a client waits for an answer (RFC 8489 section 6.2.1: 79 times the first timeout of 500 ms).
+  /// The timeout of a transaction (RFC 8489 section 6.2.1: 79 times the first timeout of 500 ms).
   private static let patience = Interval.milliseconds(39_500)
 
-  /// The 5-tuple of an allocation, as the client's device has it.
+  /// The 5-tuple of an allocation, with the device's own endpoint of the client.
   private struct Association: Hashable {
     let client: Endpoint
     let server: Endpoint
@@ -34,18 +35,19 @@ final class RelayPaths {
   }
 
   private let watch: Watch
-  /// What the packets from an outside endpoint of a NAT come from inside.
+  /// The inside endpoint of each outside endpoint of a NAT.
   private var inside: [Endpoint: Endpoint] = [:]
-  /// From what the server sees to the device's own endpoint, by the relayed endpoint; nil once one of them is gone.
+  /// The endpoints from the one that the server sees to the device's own, by the relayed endpoint; nil once one is
+  /// gone.
   private var ways: [Endpoint: [Endpoint]?] = [:]
   private var openedAt: [Endpoint: Instant] = [:]
-  /// When a device was last told that it holds an allocation.
+  /// The time of the last response that told a device of an allocation.
   private var toldAt: [Association: Instant] = [:]
-  /// Who was told last, and when that device had been told before.
+  /// The allocation of the last response, and the time of that device's previous one.
   private var lastTold: (association: Association, before: Instant?)?
   private var refreshes: [Association: Refresh] = [:]
 
-  /// Make it before the world.
+  /// Starts to listen. Must be called before the world is made.
   init(watch: Watch, wire: WireTap) {
     self.watch = watch
     watch.listen(to: NetworkEvents.mappingCreated) { [unowned self] _, transport, device, external in
@@ -65,7 +67,7 @@ final class RelayPaths {
     }
     wire.listen(allocations: { [unowned self] in saw($0) })
     watch.listen(to: NetworkEvents.packetDropped) { [unowned self] record, reason, _, from, to, _ in
-      // What comes for a socket that is closed tells nobody of an allocation.
+      // A response to a closed socket does not reach the client.
       guard let (told, before) = lastTold, toldAt[told] == record.time, reason == DropReason.noSocket.rawValue,
         from == told.server, to == told.client
       else { return }
@@ -102,14 +104,14 @@ final class RelayPaths {
     }
   }
 
-  /// Whether the client could have given the allocation back and has not done what it can.
+  /// Returns whether the client could have released the allocation and has not done all it can.
   func isLeftByClient(_ allocation: TURNServerHost.Allocation, at now: Instant) -> Bool {
     guard allocation.isUDP else { return false }
-    // Nothing is known of a way that nobody watched: then the client answers for it.
+    // An unobserved path is no excuse: the client is responsible.
     guard let way = ways[allocation.relay], let openedAt = openedAt[allocation.relay] else { return true }
     guard let device = way?.last, !allocation.isRefreshRefusedByFault else { return false }
     let association = Association(client: device, server: allocation.server)
-    // Nobody gives back what nobody knows of.
+    // A client can release only an allocation that it knows of.
     guard let toldAt = toldAt[association], toldAt >= openedAt else { return false }
     guard let refresh = refreshes[association], refresh.begunAt >= openedAt, !refresh.isAnswered else { return true }
     let isGivenUp = now - refresh.begunAt >= Self.patience
@@ -122,7 +124,7 @@ final class RelayPaths {
     return way
   }
 
-  /// A mapping is gone. Another host's may have the same external endpoint, where ports are overloaded.
+  /// Removes a mapping. With overloaded ports, a mapping of another host may have the same external endpoint.
   private func forget(_ external: Endpoint, of device: Endpoint) {
     if inside[external] == device { inside[external] = nil }
     sever { way in
@@ -132,7 +134,7 @@ final class RelayPaths {
   }
 
   private func sever(_ isSevered: ([Endpoint]) -> Bool) {
-    // Each is judged on its own: the order does not matter.
+    // Each entry is checked by itself: the order does not matter.
     ways = ways.mapValues { way in way.flatMap { isSevered($0) ? nil : $0 } }
   }
 }

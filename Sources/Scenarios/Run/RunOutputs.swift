@@ -3,22 +3,23 @@ public import ExternalRecords
 public import ScenarioJudge
 public import SimNet
 
-/// What a run writes besides its result. Each receiver is nil when nobody wants it.
+/// The receivers of a run's outputs besides its result. A receiver is nil if the output is not wanted.
 public struct RunOutputs {
-  /// Sees every event as it is written.
+  /// Receive every event as it is written.
   public var observers: [any TraceObserver] = []
-  /// Sees every packet at every interface.
+  /// Receives every packet at every interface.
   public var tap: (any PacketTap)?
-  /// Gets the DTLS secrets, line by line.
+  /// Receives the DTLS secrets, line by line.
   public var keyLog: ((String) -> Void)?
-  /// Gets what a peer's speaker played: 48 kHz mono.
+  /// Receives the audio that a peer's speaker played: 48 kHz mono.
   public var heard: ((_ peer: String, Span<Int16>) -> Void)?
-  /// Gets what a program outside wrote, once it is gone.
+  /// Receives the output of an external program after its exit.
   public var wrote: ((ProgramAccount) -> Void)?
-  /// Gets what happened, when the run is over or could not go on.
+  /// Receives the story when the run has ended or failed.
   public var told: ((RunStory) -> Void)?
-  /// Told once the world is built, before it starts: names of interfaces are known now.
+  /// Receives the simulator after the world is built and before it starts: the names of interfaces are known then.
   public var worldBuilt: ((Simulator) -> Void)?
 
+  /// Makes outputs without receivers.
   public init() {}
 }

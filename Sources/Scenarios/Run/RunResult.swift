@@ -1,29 +1,38 @@
 public import CallCore
 public import ScenarioJudge
 
-/// Everything a run of one cell with one seed came to.
+/// The result of a run of one cell with one seed.
 public struct RunResult: Hashable, Sendable {
-  /// `id[var=value,…]#seed`.
+  /// The name of the run: `id[var=value,…]#seed`.
   public var id: String
+  /// The id of the scenario.
   public var scenarioID: String
+  /// The title of the scenario.
   public var title: String?
-  /// The scenario file.
+  /// The path of the scenario file.
   public var path: String
+  /// The seed of the run.
   public var seed: UInt64
+  /// The verdict over all findings.
   public var verdict: Verdict
+  /// The findings, the gravest first.
   public var findings: [Finding]
-  /// Of metrics, and of whatever the runs of all seeds decide together, in the order of the file.
+  /// The measurements for metrics and for expectations over all seeds, in the order of the file.
   public var measurements: [Measurement]
+  /// The hash over the bytes of the trace.
   public var traceHash: UInt64
+  /// The number of events in the trace.
   public var eventCount: UInt64
+  /// The virtual time of the run until its end was judged.
   public var virtualDuration: Interval
-  /// Processor time spent, in seconds: for people, never part of what must be equal.
+  /// The processor time in seconds: for display, excluded from comparisons of runs.
   public var cpuSeconds: Double
-  /// Of a run with programs outside the simulation.
+  /// The timing of a run with programs outside the simulation; nil for any other.
   public var realTime: RealTimeRecord?
-  /// What happened, for people; nil where nobody wants it. It never decides what is equal.
+  /// The story of the run, for display and excluded from comparisons of runs; nil if it was not requested.
   public var story: RunStory?
 
+  /// Makes a result without a story and a real-time record.
   public init(
     id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,
     findings: [Finding] = [], measurements: [Measurement] = [], traceHash: UInt64 = 0, eventCount: UInt64 = 0,

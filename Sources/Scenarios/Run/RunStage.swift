@@ -8,27 +8,27 @@ internal import SimNet
 internal import Statistics
 internal import VirtualPeer
 
-/// The world of one run with its timeline and its samplers, wired up; whoever judges it listens to its trace.
+/// The world of one run with its timeline and its samplers. Judges listen to its trace.
 final class RunStage {
   let context: MonitorContext
   let world: World
   let faults: FaultLayer
   let effects: Effects
   let director: Director
-  /// What the harness itself could not do.
+  /// Failures of the harness itself.
   let failures = HarnessFailures()
   let paths: RelayPaths
-  /// Told of each sample of a peer's statistics.
+  /// Receives each sample of a peer's statistics.
   var sampled: ((StatsReport, _ peer: String) -> Void)?
   private let sampler: StatsSampler
   private let cleartext: CleartextDetector
   private let meter: WireMeter
 
-  /// Builds the world at virtual time zero. What judges it must listen by now, for the sake of the first values.
+  /// Builds the world at virtual time zero. Judges must already listen, because they need the first values.
   init(_ context: MonitorContext, seed: UInt64, profiles: ProfileCatalogue, outputs: RunOutputs) throws {
     self.context = context
     let (scenario, watch, wire, trace) = (context.scenario, context.watch, context.wire, context.trace)
-    // What a program had before protection it keeps to itself.
+    // External programs do not report plaintext, so they cannot be checked for cleartext.
     let sessions = scenario.peers.filter { $0.stack != .external }
     cleartext = CleartextDetector(peers: sessions, tap: wire, watch: watch)
     meter = WireMeter(scenario.watchedWire, tap: wire, cleartext: cleartext, trace: trace)
@@ -58,17 +58,17 @@ final class RunStage {
   }
 
   var now: Instant { world.simulator.now }
-  /// Whether everything has happened that the timeline asks for.
+  /// Whether all entries of the timeline and their faults are complete.
   var isTimelineDone: Bool { director.isDone && faults.isDone }
 
-  /// How often judges and statistics are brought up to date.
+  /// The interval at which judges and statistics are updated.
   private static let step = Interval.milliseconds(50)
-  /// Statistics that nobody watches are only checked for honesty, once a second.
+  /// The number of steps per sample for unwatched statistics: they are only checked for honesty, once a second.
   private static let samplesPerCheck = 4
 
-  /// Plays from the start until `isOver`, asked at every step, or the limit is reached.
+  /// Plays from the start until the limit, or until `isOver` returns true, which is called at every step.
   func play(until limit: Instant, isOver: () -> Bool) {
-    // Steps lie at multiples of their length: a deadline in between moves no sample of another expectation.
+    // Steps are at multiples of their length: a deadline in between must not move the samples of another expectation.
     var nextStep = Instant.zero
     var nextSample = Instant.zero
     var samples = 0
@@ -81,7 +81,7 @@ final class RunStage {
         nextSample += StatsSampler.period
         context.watch.asOneEvent { sample(everybody: samples % Self.samplesPerCheck == 0) }
         samples += 1
-        // What waits for a sample happens with it, before any deadline of that time.
+        // Effects that wait for a sample happen with it, before any deadline at that time.
         world.pace.run(until: now)
       }
       context.alarms.fire(through: now)
@@ -107,11 +107,11 @@ final class RunStage {
 }
 
 extension MonitorContext {
-  /// What listens to a run that is to be played.
+  /// Creates the listeners of a run.
   init(listeningTo scenario: Scenario, _ profiles: ProfileRegistry, _ outputs: RunOutputs) {
     let trace = Trace()
     for observer in outputs.observers { trace.add(observer) }
-    // Whoever explains something from within an event reads the event in the story.
+    // The story must listen first: explanations within an event read that event in the story.
     let story = StoryCollector(scenario, trace: trace)
     let watch = Watch(trace: trace)
     self.init(
@@ -119,7 +119,7 @@ extension MonitorContext {
       wire: WireTap(), statistics: StatsReader(), story: story)
   }
 
-  /// Ends the listening. Listeners hold what holds the run: without this, nothing of it would go.
+  /// Stops listening. Listeners and the run retain each other: without this call, the run would leak.
   func close() {
     wire.close()
     watch.close()

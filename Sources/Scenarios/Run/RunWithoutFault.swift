@@ -3,20 +3,23 @@ internal import Profiles
 internal import ScenarioFormat
 internal import ScenarioJudge
 
-/// A run that is played again without one of its faults, to learn what would have been lost all the same.
+/// A repetition of a run without one of its faults, which shows whether a target would have been lost anyway.
 ///
-/// The fault's entry stays as a mark from one of its firings on: what counts from it, waits for it or clears it goes on. Up
-/// to that firing both runs are one. This one writes nothing, and nothing of it is judged but when a target is lost.
+/// From one of its firings on, the fault's entry only marks its time, so that entries and windows that depend on it
+/// continue. Up to that firing both runs are identical. The repetition writes nothing, and only the loss of targets is
+/// judged.
 final class RunWithoutFault {
   private let fault: String
   private let stage: RunStage
   private let asked: [(claim: RecoveryClaim, target: RecoveryTarget)]
-  /// What was missing from the firing of each claim on; nil before that.
+  /// The watch of each claim's missing targets, from the claim's firing on; nil before that.
   private var watches: [RecoveryWatch?]
 
+  /// Prepares the repetition.
+  ///
   /// - Parameters:
-  ///   - start: the firing that is the first to be left out.
-  ///   - claims: those of the fault.
+  ///   - start: the first firing to leave out.
+  ///   - claims: the claims about the fault.
   init(_ fault: String, from start: Instant, _ claims: [RecoveryClaim], of run: SingleRun) throws {
     self.fault = fault
     let outputs = RunOutputs()
@@ -27,12 +30,12 @@ final class RunWithoutFault {
     stage.effects.withheld = (fault, start)
   }
 
-  /// Plays it, once.
+  /// Plays the run, once.
   ///
-  /// - Returns: when the target of each claim is lost without the fault, too.
+  /// - Returns: for each claim, the time at which its target is lost without the fault, too; nil if it is not.
   func losses() throws -> [Instant?] {
     defer {
-      // Async code that waits would never end, and keep its app.
+      // Waiting async code would never end, and would keep its app alive.
       stage.world.shutDownPeers()
       stage.world.shutDownServers()
       stage.context.close()
@@ -40,7 +43,7 @@ final class RunWithoutFault {
     guard let horizon = asked.map(\.claim.horizon).max() else { return [] }
     try stage.world.start()
     for (index, (claim, target)) in asked.enumerated() {
-      // What is missing when all is over that happens then is lost then.
+      // A target that is missing after all else at this time counts as lost then.
       stage.context.alarms.schedule(at: claim.firing) { [unowned self] in
         watches[index] = target.watch(for: claim.participants, from: claim.firing)
       }
@@ -61,9 +64,9 @@ final class RunWithoutFault {
 }
 
 extension SingleRun {
-  /// Asks of every verdict whether the fault did what it lays to it.
+  /// Checks every recovery verdict against a run without its fault.
   ///
-  /// - Returns: a finding of each run without a fault that could not be played, so that its verdicts cannot stand.
+  /// - Returns: a finding for each run without a fault that could not be played: its verdicts cannot stand.
   func refute(_ recoveries: [RecoversMonitor]) -> [Finding] {
     var findings: [Finding] = []
     let claiming = recoveries.filter { !$0.claims.isEmpty }
@@ -80,7 +83,7 @@ extension SingleRun {
     return findings
   }
 
-  /// In one run for all that name the same fault; of several firings the first is asked first.
+  /// Plays one run for all expectations about one fault; of several firings the first is checked first.
   private func refute(_ recoveries: [RecoversMonitor], _ fault: String) throws {
     let losses = try RunWithoutFault(fault, from: .zero, recoveries.map { $0.claims[0] }, of: self).losses()
     for (monitor, loss) in zip(recoveries, losses) {
@@ -95,8 +98,8 @@ extension SingleRun {
     return try zip(claims, losses).first { try confirmed($1, $0) == nil }?.0
   }
 
-  /// Where a run without any firing loses what a later one took, it may be for want of what came of the earlier ones, as a
-  /// call that followed them: then a run that has these decides.
+  /// Confirms a loss. A run without any firing may lose a target for lack of an earlier firing's consequences, such as
+  /// a call that followed it: then a run with the earlier firings decides.
   private func confirmed(_ loss: Instant?, _ claim: RecoveryClaim) throws -> Instant? {
     guard loss != nil, claim.firing > claim.began else { return loss }
     return try RunWithoutFault(claim.recovers.fault.value, from: claim.firing, [claim], of: self).losses()[0]

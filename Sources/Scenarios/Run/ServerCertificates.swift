@@ -2,9 +2,9 @@ internal import CallCore
 internal import DTLS
 internal import ScenarioFormat
 
-/// The certificates of a world's TURN servers for TLS, and the authority that its peers believe.
+/// The certificates of a world's TURN servers for TLS, and the authority that its peers trust.
 ///
-/// Each depends on the seed, the server's name and what is wrong with it, and on nothing else.
+/// Each depends only on the seed, the server's name and its configured defect.
 final class ServerCertificates {
   private let random: RandomSource
   private(set) lazy var authority = makeAuthority("callsim")
@@ -12,7 +12,7 @@ final class ServerCertificates {
 
   init(random: RandomSource) { self.random = random.scoped("tls") }
 
-  /// The name that clients know a server by. Nobody resolves it: RFC 6761 keeps `.test` for such.
+  /// Returns the name by which clients know a server. It is never resolved: RFC 6761 reserves `.test`.
   static func name(of server: String) -> String { "\(server).test" }
 
   private func makeAuthority(_ name: String) -> TLSAuthority {
@@ -24,7 +24,7 @@ final class ServerCertificates {
   func identity(
     _ certificate: Topology.Server.Certificate, of server: String, at addresses: [IPAddress]
   ) -> TLSIdentity {
-    // Ninety days, as authorities that the web uses sign for.
+    // Ninety days, like the certificates of public web authorities.
     let start = WallClock().unixSeconds(at: .zero)
     var validity = start - 30 * Self.day...start + 60 * Self.day
     if certificate == .expired { validity = start - 91 * Self.day...start - Self.day }

@@ -13,12 +13,16 @@ internal import VirtualPeer
 /// It has two phases. The timeline plays until every expectation is settled; then faults are cleared, peers get time to
 /// settle, everything is shut down, and nothing may be left.
 public struct SingleRun {
+  /// The cell to run.
   public let cell: Cell
+  /// The seed of all randomness.
   public let seed: UInt64
-  /// The scenario file, as shown to people.
+  /// The path of the scenario file, for messages.
   public let path: String
+  /// The profiles that the scenario's peers may use.
   public let profiles: ProfileCatalogue
 
+  /// Prepares a run.
   public init(cell: Cell, seed: UInt64, path: String, profiles: ProfileCatalogue = .builtIn) {
     self.cell = cell
     self.seed = seed
@@ -26,18 +30,18 @@ public struct SingleRun {
     self.profiles = profiles
   }
 
-  /// How long peers get to settle after faults are cleared.
+  /// The time that peers get to settle after faults are cleared.
   private static let livenessBudget = Interval.seconds(60)
-  /// How long sockets and servers get to fall quiet after the peers are shut down.
+  /// The time in which sockets and servers must fall quiet after the peers are shut down.
   private static let quietBudget = Interval.seconds(10)
-  /// How long the world goes on after the last thing the file asks for.
+  /// The time that the world runs after the last entry of the timeline and the last decision.
   private static let grace = Interval.seconds(1)
-  /// How long programs outside get to tell servers and each other that they are going.
+  /// The time that programs get to send their release messages.
   private static let farewell = Interval.seconds(1)
 
-  /// Runs it.
+  /// Plays and judges the run.
   ///
-  /// - Throws: when the harness, not the call under test, could not go on.
+  /// - Throws: when the harness fails, as opposed to the call under test.
   public func execute(outputs: RunOutputs = RunOutputs()) throws -> RunResult {
     if let obstacle = ExternalPrograms.obstacle(to: cell.scenario) { return skipped(obstacle) }
     do {
@@ -47,7 +51,7 @@ public struct SingleRun {
     }
   }
 
-  /// A run that this machine cannot make: nothing was tested.
+  /// Returns the result of a run that this machine cannot make: nothing was tested.
   private func skipped(_ reason: String) -> RunResult {
     let finding = Finding(.harness, "programs can be run", expected: "a run", actual: reason, time: .zero)
     return RunResult(
@@ -76,7 +80,7 @@ public struct SingleRun {
     let record = realTimeRecord(stage.world)
     let unanswered = record == nil ? refute(judge.recoveries) : []
 
-    // What a program that broke down did not do says nothing about what it would have done.
+    // If an external program crashed, report only that: failed expectations are its consequence.
     let results = judge.results
     var findings: [Finding]
     if let programFailure {
@@ -109,7 +113,7 @@ public struct SingleRun {
     }
   }
 
-  /// A program that broke down is a finding; a harness that did is none.
+  /// Returns the crash of a program as a finding, and throws a failure of the harness.
   private func finding(_ failure: ExternalError, at time: Instant) throws -> Finding {
     guard failure.kind == .program else { throw HarnessError(failure.description) }
     return Finding(
@@ -118,8 +122,8 @@ public struct SingleRun {
 
   // MARK: Phases
 
-  /// Runs as long as the file says; without that, until the timeline is done and every expectation is settled, or the
-  /// limit is reached.
+  /// Plays the duration that the file sets. Without one, plays until the timeline is done and every expectation is
+  /// settled, or until the limit.
   private func playTimeline(_ stage: RunStage, _ judge: Judge) {
     stage.sampled = { [unowned stage] in judge.invariants.sampled($0, of: $1, at: stage.now) }
     defer { stage.sampled = nil }
@@ -135,9 +139,9 @@ public struct SingleRun {
     }
   }
 
-  /// Clears the faults, lets everybody settle, shuts everything down, and looks at what is left.
+  /// Clears the faults, waits for the peers to settle, shuts everything down, and checks for leftovers.
   ///
-  /// - Returns: what went wrong with a program before it was shut down.
+  /// - Returns: the failure of a program before it was shut down.
   private func playToRest(_ stage: RunStage, _ judge: Judge, _ outputs: RunOutputs) throws -> ExternalError? {
     let world = stage.world
     stage.failures.catching { try stage.faults.clearAll() }
@@ -146,7 +150,7 @@ public struct SingleRun {
     let programFailure = world.programs.failure
     stage.director.end()
     world.shutDownPeers()
-    // Programs get a moment to say farewell; without them nothing has to wait for the machine's clock.
+    // Programs get time to send their release messages; without programs there is no need to wait in real time.
     if cell.scenario.isRealTime { world.pace.run(until: stage.now + Self.farewell) }
     world.programs.stop(outputs)
     world.simulator.run(until: stage.now + Self.quietBudget)
@@ -156,8 +160,8 @@ public struct SingleRun {
     return programFailure
   }
 
-  /// Lets the world go on without faults, so that everybody hears of their end, and gives peers time to leave transient
-  /// states; most need none.
+  /// Runs the world without faults, so that the peers notice their end, and gives peers time to leave transient states;
+  /// most need none.
   private func settle(_ world: World, _ judge: Judge) {
     let limit = world.simulator.now + Self.livenessBudget
     world.pace.run(until: world.simulator.now + Self.grace)
@@ -203,8 +207,8 @@ public struct SingleRun {
     }
   }
 
-  /// Of what one run found. A harness that failed judged nothing, so that what else it says counts for nothing; then
-  /// come invariants, expectations, vacuity. Of several runs ``ExitStatus/order`` decides.
+  /// Returns the verdict of one run. A harness failure precedes all else, because such a run judged nothing; then come
+  /// invariants, expectations, vacuity. For several runs ``ExitStatus/order`` decides.
   private static func verdict(of findings: [Finding]) -> Verdict {
     let kinds = Set(findings.map(\.kind))
     if kinds.contains(.harness) { return .inconclusive }
@@ -213,7 +217,7 @@ public struct SingleRun {
     return kinds.contains(.vacuous) ? .vacuous : .pass
   }
 
-  /// Processor time of this process, in seconds.
+  /// The processor time of this process, in seconds.
   private static var cpuTime: Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

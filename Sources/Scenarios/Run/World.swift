@@ -8,7 +8,7 @@ internal import Statistics
 internal import VirtualPeer
 internal import Vocabulary
 
-/// A built world: the simulated network with everybody on it, by the names of the scenario.
+/// A built world: the simulated network with its hosts, by the names of the scenario.
 final class World {
   let scenario: Scenario
   let simulator: Simulator
@@ -20,7 +20,7 @@ final class World {
   let programs = WorldPrograms()
   private var folder: String?
   private let certificates: ServerCertificates
-  /// The clock of nobody in particular: the timeline and the samplers run on it.
+  /// The clock of the timeline and the samplers, which belongs to no peer.
   let timekeeper: HostRuntime
 
   init(scenario: Scenario, simulator: Simulator) throws {
@@ -48,16 +48,16 @@ final class World {
     return certificates.identity(certificate, of: server, at: addresses)
   }
 
-  /// Who signs servers' certificates: peers believe no others.
+  /// The authority that signs servers' certificates: peers trust no other.
   var authority: TLSCertificates { certificates.authority.certificates }
 
   deinit { if let folder { try? FileManager.default.removeItem(atPath: folder) } }
 
-  /// A folder that is gone with the world.
+  /// Returns a folder that is deleted with the world.
   func temporaryFolder() throws -> String {
     if let folder { return folder }
-    // Short, because programs put sockets into it, whose names have little room.
-    // Ours alone, and nobody's before: it holds what was said.
+    // The path is short, because programs put sockets into the folder, whose paths are limited. The folder is new and
+    // private: it holds the audio of calls.
     var template = Array((NSTemporaryDirectory() + "callsim-\(getpid())-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
       throw HarnessError("no temporary folder in \(NSTemporaryDirectory()): \(String(cString: strerror(errno)))")
@@ -67,7 +67,8 @@ final class World {
     return path
   }
 
-  /// Launches servers, then apps, in file order. Programs come first: they may take long, and time has not begun.
+  /// Launches servers, then apps, in file order. Programs are started first: they may take long, and virtual time has
+  /// not begun.
   func start() throws {
     try programs.startStacks()
     guard programs.failure == nil else { return }
@@ -78,7 +79,7 @@ final class World {
     try programs.startPeers()
   }
 
-  /// Ends every app and lets it go of what it holds. Servers stay, and close their peer connections.
+  /// Ends every app and releases its resources. Servers stay, and close their peer connections.
   func shutDownPeers() {
     for peer in peers { peer.shutDown() }
     for server in callServers { server.closeConnections() }
@@ -89,9 +90,10 @@ final class World {
     for server in callServers { server.shutDown() }
   }
 
-  /// What is still alive after the peers were shut down, a line each, with whose it is; empty when the world is quiet.
+  /// Returns the resources that exist after the peers were shut down, one line each with the owner; empty when the
+  /// world is quiet.
   ///
-  /// Packets that a long queue still holds are nobody's fault, nor is an allocation that its client could not give back.
+  /// Packets in a long queue are not counted, nor are allocations that their clients could not release.
   func leftovers(_ paths: RelayPaths) -> [String] {
     var lines = peers.flatMap { peer in peer.leftovers.map { "\(peer.name): \($0)" } }
     for server in callServers {
@@ -111,14 +113,14 @@ final class World {
     return lines
   }
 
-  /// The statistics of an open connection, by its trace subject.
+  /// Returns the statistics of an open connection, by its trace subject.
   func statistics(of subject: String) -> StatsReport? {
     let owner = ConnectionSubject.owner(of: subject)
     return peer(owner)?.statistics(of: subject) ?? callServer(owner)?.statistics(of: subject)
   }
 
-  /// How long ago what the peer plays now of a connection was said, wherever that was; nil while it plays nothing that
-  /// was said.
+  /// Returns the age of the speech that the peer plays now from a connection, wherever it was spoken; nil while it
+  /// plays no speech.
   func mouthToEar(to peer: VirtualPeer, over connection: String) -> Interval? {
     guard let (position, playedAt) = peer.audioRecord.played(over: connection),
       simulator.now - playedAt < .milliseconds(40)

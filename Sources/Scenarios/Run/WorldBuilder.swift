@@ -14,7 +14,7 @@ struct WorldBuilder {
   let scenario: Scenario
   let profiles: ProfileCatalogue
   let outputs: RunOutputs
-  /// Learns what decrypts connections to TURN servers.
+  /// The store of secrets that decrypt connections to TURN servers.
   var secrets = TLSSecrets()
   let world: World
 
@@ -34,7 +34,7 @@ struct WorldBuilder {
 
   // MARK: Networks
 
-  /// Parents come before children, whatever the order of the file.
+  /// Adds parents before children, whatever the order of the file.
   private func addNetworks() throws {
     var waiting = scenario.topology.networks
     while !waiting.isEmpty {
@@ -83,7 +83,7 @@ struct WorldBuilder {
   }
 
   private func add(_ server: Topology.Server) throws {
-    // A server of no peer's profile: no app would ask it anything.
+    // Without a peer of its profile, no app would use the server.
     if server.kind.isDeclared, server.profile == nil { return }
     let host = try simulator.addHost(server.name)
     try attach(host, named: server.name, to: server.network.value)
@@ -119,7 +119,7 @@ struct WorldBuilder {
     }
   }
 
-  /// Takes what decrypts a connection; its two ends say the same.
+  /// Stores the secrets of a connection; its two ends report the same.
   private var learn: (String) -> Void {
     { [secrets, outputs] line in if secrets.add(line) { outputs.keyLog?(line) } }
   }
@@ -143,7 +143,7 @@ struct WorldBuilder {
       nonceLifetime: server.nonceLifetime, userQuota: server.allocationsPerUser, totalQuota: server.totalAllocations)
   }
 
-  /// The secret that time-limited TURN credentials are made with in every simulation.
+  /// The secret for time-limited TURN credentials in every simulation.
   private static let sharedSecret = "callsim-secret"
 
   private static func staticCredentials(of peer: String) -> TURNCredentials {
@@ -152,7 +152,7 @@ struct WorldBuilder {
 
   // MARK: Peers
 
-  /// Gives the peer a host. All have theirs before programs are told where everybody is.
+  /// Gives the peer a host. All peers have a host before programs get the addresses of all.
   private func attach(_ peer: Scenario.Peer) throws {
     let host = try simulator.addHost(peer.name)
     for interface in peer.interfaces {
@@ -199,7 +199,7 @@ struct WorldBuilder {
     simulator.interfaces(of: try simulator.host(host)).flatMap(\.addresses)
   }
 
-  /// What any peer or server begins with.
+  /// Returns the basic configuration of any peer or server.
   private func sessionConfiguration(named name: String) -> SessionConfiguration {
     var configuration = SessionConfiguration(
       certificate: CertificateCache.certificate(of: name, seed: simulator.random.seed), cname: name)
@@ -281,7 +281,7 @@ extension TLSVersion {
   }
 }
 
-/// The harness, not the call under test, could not go on.
+/// A failure of the harness, as opposed to the call under test.
 struct HarnessError: Error, CustomStringConvertible {
   let description: String
 

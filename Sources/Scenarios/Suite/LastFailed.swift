@@ -4,20 +4,21 @@ public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
 
-/// The runs that did not pass when they were played last, in a file of the run directory: `--last-failed` plays them.
+/// The list of runs that did not pass when they were last played, kept in a file of the run directory: `--last-failed`
+/// plays them.
 ///
-/// What a suite did not play keeps the place it had. A run with other values of its file's variables, or with programs in
-/// place of peers, is another run: it stands in the list with what it was played with.
+/// Runs that a suite did not play stay in the list. A run with other values of its file's variables, or with programs
+/// in place of peers, is a different run: the list names it with its overrides.
 public final class LastFailed: Reporter {
   private static let fileName = "last-failed.txt"
 
   private let directory: RunDirectory
   private var passed: Set<String> = []
   private var failed: [String] = []
-  /// What stands in for values of the files: `--set loss=10% --set wait=1min`.
+  /// The overrides of variables and peers: `--set loss=10% --set wait=1min`.
   private let overrides: String
 
-  /// A line of the file: a name, and after a tab the overrides when there are some.
+  /// A line of the file: a name, then a tab and the overrides if there are any.
   private struct Entry {
     var name: String
     var overrides: String
@@ -35,6 +36,7 @@ public final class LastFailed: Reporter {
     var line: String { overrides.isEmpty ? name : "\(name)\t\(overrides)" }
   }
 
+  /// Reads the list of a run directory.
   public init(_ directory: RunDirectory, overrides: [ScenarioOverride]) {
     self.directory = directory
     self.overrides = overrides.map { "\($0.option) \(ShellWord.quoted($0.argument))" }.sorted().joined(separator: " ")
@@ -47,10 +49,10 @@ public final class LastFailed: Reporter {
     return text.split(separator: "\n").map { Entry(line: $0) }
   }
 
-  /// Names of runs, and of cells whose seeds together fail, that failed with the same overrides.
+  /// The names of runs, and of cells that failed over all their seeds, that failed with the same overrides.
   public var names: [String] { entries.filter { $0.overrides == overrides }.map(\.name) }
 
-  /// What failed with other overrides, and what to do about it; nil when nothing did.
+  /// A hint about failures with other overrides; nil when there are none.
   public var hint: String? {
     let others = entries.filter { $0.overrides != overrides }
     guard let first = others.first else { return nil }
@@ -69,12 +71,12 @@ public final class LastFailed: Reporter {
     }
   }
 
-  /// What was not played keeps the place it had.
+  /// Runs that were not played stay in the list.
   public func notRun(_ run: PlannedRun) {}
   public func refused(_ problem: FileProblem) {}
 
   public func end(_ summary: SuiteSummary) {
-    // A cell that has no expectation over its seeds any more is not told.
+    // A cell that no longer has an expectation over its seeds is not reported.
     let cells = summary.notJudged == 0 ? Set(passed.map { RunName($0).cellID }) : []
     let old = entries.filter { entry in
       entry.overrides != overrides
@@ -88,7 +90,7 @@ public final class LastFailed: Reporter {
     let isOurs = directory.isOurs
     try? FileManager.default.createDirectory(atPath: directory.root, withIntermediateDirectories: true)
     if isOurs { directory.ignoreInGit() }
-    // A list that cannot be written costs a convenience, not a result.
+    // If the list cannot be written, only a convenience is lost.
     try? RunArtifacts.write(all.map(\.line).joined(separator: "\n") + "\n", to: path)
   }
 }

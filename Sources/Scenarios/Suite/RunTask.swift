@@ -4,8 +4,8 @@ internal import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
 
-/// The way of one run through the jobs it takes: the run itself, the second run that must be equal, traces when they
-/// were not, and once more with everything written down when it failed.
+/// The jobs of one run: the run itself, a second run that must be equal, runs with traces when they differ, and a run
+/// that writes all files after a failure.
 struct RunTask {
   private enum Stage {
     case first
@@ -16,12 +16,12 @@ struct RunTask {
 
   private let title: String?
   private let checksDeterminism: Bool
-  /// Where the files of the run go when it does not pass; nil when they are not wanted.
+  /// The folder for the run's files when it does not pass; nil when they are not wanted.
   private let failureFolder: String?
   private var stage = Stage.first
   private(set) var result: RunResult?
   private(set) var hasArtifacts = false
-  /// Why the files are not whole, when a job had to write them and did not come to its end.
+  /// The reason why the files are incomplete: the job that wrote them did not end normally.
   private(set) var artifactProblem: String?
 
   init(title: String?, checksDeterminism: Bool, failureFolder: String?) {
@@ -54,7 +54,7 @@ struct RunTask {
   private mutating func afterFirst(_ job: RunJob, _ outcome: JobOutcome) -> WorkerPool.Step {
     let found = judged(job, outcome)
     result = found
-    // What did not come to its end has no hash to compare.
+    // A run that did not end normally has no hash to compare.
     if checksDeterminism, case .result = outcome, found.realTime == nil, found.verdict != .skipped {
       stage = .second
       return .next(bare(job), isFresh: true)
@@ -85,13 +85,13 @@ struct RunTask {
 
   private mutating func artifactsIfWanted(_ job: RunJob) -> WorkerPool.Step {
     guard let result, result.verdict != .pass, let failureFolder, !hasArtifacts else { return .done }
-    // Neither would come to its end a second time.
+    // Such a run would not end normally a second time either.
     guard ![.timeout, .skipped].contains(result.verdict) else { return .done }
     stage = .artifacts
     return .next(bare(job, .artifacts(folder: failureFolder)), isFresh: false)
   }
 
-  /// The files are of another play of the run: it must have been the same one.
+  /// Checks that the run that wrote the files was equal to the run they belong to.
   private mutating func afterArtifacts(_ job: RunJob, _ outcome: JobOutcome) -> WorkerPool.Step {
     guard let first = result, ![.nondeterministic, .inconclusive].contains(first.verdict),
       case .result(let again) = outcome,
@@ -112,7 +112,7 @@ struct RunTask {
     return job
   }
 
-  /// What a run came to, when its worker could not say.
+  /// Returns the result of a run whose worker did not deliver one.
   private func judged(_ job: RunJob, _ outcome: JobOutcome) -> RunResult {
     let id = job.cellID.prefix { $0 != "[" }
     func result(_ verdict: Verdict, _ finding: Finding) -> RunResult {
@@ -145,9 +145,9 @@ struct RunTask {
   }
 }
 
-/// Runs that are repeated, with their traces written, until two of them differ.
+/// Repeats a run with its trace written until two of the runs differ.
 ///
-/// Two runs that differed say that something is left to chance, not how likely it is: the next two may well be equal.
+/// Two runs that differed prove nondeterminism, but not its rate: the next two may well be equal.
 private struct TracedRuns {
   private static let limit = 16
 
@@ -164,9 +164,9 @@ private struct TracedRuns {
 
   var nextFile: String { "\(base).\(count)" }
 
-  /// Takes what the run came to that wrote ``nextFile``.
+  /// Takes the result of the run that wrote ``nextFile``.
   ///
-  /// - Parameter result: nil when the run did not come to its end.
+  /// - Parameter result: nil when the run did not end normally.
   /// - Returns: whether another run is wanted.
   mutating func add(_ result: RunResult?) -> Bool {
     let file = nextFile
@@ -181,7 +181,7 @@ private struct TracedRuns {
     return other == nil && count < Self.limit
   }
 
-  /// What there is to say; takes the traces away.
+  /// Returns the finding and deletes the traces.
   func finding() -> Finding {
     defer { for file in [kept?.file, other?.file] { if let file { unlink(file) } } }
     let difference = kept.flatMap { kept in
@@ -195,8 +195,8 @@ private struct TracedRuns {
 }
 
 extension RunResult {
-  /// Whether two plays of a run had the same events and were judged alike. What is judged may lie beside the events:
-  /// bytes on the wire, statistics, what is left at the end.
+  /// Returns whether two runs had the same events and verdicts. Judgements may depend on more than the events: bytes on
+  /// the wire, statistics, leftovers at the end.
   fileprivate func isTheSamePlay(as other: RunResult) -> Bool {
     traceHash == other.traceHash && eventCount == other.eventCount && verdict == other.verdict
       && findings == other.findings && measurements == other.measurements

@@ -4,19 +4,21 @@ public import ScenarioFormat
 
 /// Finds scenario files under paths.
 public enum ScenarioFinder {
-  /// Where scenarios are when no path is given.
+  /// The folder that is searched when no path is given.
   public static let defaultPath = "scenarios"
 
+  /// A path that leads to no scenario file.
   public enum Problem: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchPath(String)
-    /// A name in a folder, shown with the replacement character.
+    /// The name of an entry is not UTF-8; it is shown with the replacement character.
     case notUTF8(folder: String, name: String)
     case unreadableFolder(String, reason: String)
-    /// A folder without a scenario file in it, with the files that look as if they were meant to be one.
+    /// A folder has no scenario file; `like` holds files whose names resemble one.
     case noScenario(folder: String, like: [String])
-    /// A symbolic link that is named like a scenario file, and leads nowhere.
+    /// A symbolic link is named like a scenario file, and its target does not exist.
     case brokenLink(String)
 
+    /// The problem as a message for the terminal.
     public var description: String {
       switch self {
       case .noSuchPath(ScenarioFinder.defaultPath):
@@ -36,10 +38,13 @@ public enum ScenarioFinder {
     }
   }
 
-  /// Files as they are named, and the files `*.yaml` and `*.yml` of folders, sorted; some may hold no scenario but
-  /// what scenarios use. Of folders only regular files are taken, and no folder twice, by whatever links it is reached. What
-  /// runs left within a folder is passed over: the copy of a scenario there is no scenario of the suite. A folder without
-  /// any is an error: somebody meant another.
+  /// Returns the named files and the files `*.yaml` and `*.yml` of the named folders, sorted. Some files may hold no
+  /// scenario but parts that scenarios use.
+  ///
+  /// In folders only regular files count, and each folder is read once, whichever links lead to it. Folders that runs
+  /// left are skipped: their copies of scenarios do not belong to the suite.
+  ///
+  /// - Throws: also for a folder without a scenario file, which is likely a mistake in the path.
   public static func files(at paths: [String]) throws(Problem) -> [String] {
     var search = FolderSearch()
     for path in paths.isEmpty ? [defaultPath] : paths {
@@ -54,24 +59,24 @@ public enum ScenarioFinder {
   }
 }
 
-/// Goes through folders for scenario files.
+/// Searches folders for scenario files.
 private struct FolderSearch {
   struct Kind {
     var isFolder: Bool
     var isFile: Bool
-    /// Tells whether two paths lead to one place.
+    /// The device and inode numbers, equal for two paths that lead to one file.
     var identity: [UInt64]
   }
 
   var files: [String] = []
   private var visited: Set<[UInt64]> = []
-  /// The folders that the paths before this one led through, and whether this one led to one of them.
+  /// The folders that earlier paths led through, and whether the present path led to one of them.
   private var earlier: Set<[UInt64]> = []
   private var hasMetEarlier = false
-  /// Files that are no scenarios by their names, and may have been meant to be.
+  /// Files without a scenario's name that resemble one.
   private var like: [String] = []
 
-  /// Nil when there is nothing.
+  /// Returns nil when the path does not exist.
   static func kind(of path: String) -> Kind? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -80,12 +85,12 @@ private struct FolderSearch {
       isFolder: type == S_IFDIR, isFile: type == S_IFREG, identity: [UInt64(status.st_dev), UInt64(status.st_ino)])
   }
 
-  /// Goes through a folder that somebody names, and so believes to hold scenarios.
+  /// Searches a folder that was named, which must contain scenarios.
   mutating func add(named folder: String) throws(ScenarioFinder.Problem) {
     let count = files.count
     (earlier, hasMetEarlier, like) = (visited, false, [])
     try add(folder: folder)
-    // What an earlier path has found there is found.
+    // Files that an earlier path has found count as found.
     guard files.count > count || hasMetEarlier else {
       throw .noScenario(folder: folder, like: Array(like.prefix(8)))
     }
@@ -116,7 +121,7 @@ private struct FolderSearch {
     [".yaml", ".yml"].contains { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
   }
 
-  /// Sorted by code units: the same on every machine.
+  /// Returns the names sorted by code units: the same on every machine.
   private static func names(in folder: String) throws(ScenarioFinder.Problem) -> [String] {
     guard let stream = opendir(folder) else {
       throw .unreadableFolder(folder, reason: String(cString: strerror(errno)))
@@ -135,26 +140,30 @@ private struct FolderSearch {
   }
 }
 
-/// The files of a command, read.
+/// The parsed scenario files of a command.
 public struct ScenarioCollection: Sendable {
+  /// The files, in the order of their paths.
   public var files: [ScenarioFile] = []
-  /// Of every file that has something to say, in file order.
+  /// The reports of every file with diagnostics, in file order.
   public var reports: [DiagnosticReport] = []
-  /// Over every file and the files they use.
+  /// The hash over every file and the files they use.
   public var hash: UInt64 { digest.value }
   private var digest = FNV1a()
-  /// The paths of every file that was read, used ones included.
+  /// The paths of all files read, including those that scenarios use.
   public private(set) var inputs: [String] = []
-  /// Ids that more than one file has.
+  /// Ids that more than one file uses.
   public var clashes: [(id: String, paths: [String])] = []
 
+  /// The number of errors in all files.
   public var errorCount: Int {
     reports.reduce(0) { $0 + $1.diagnostics.count { $0.code.severity == .error } }
   }
+  /// The number of warnings in all files.
   public var warningCount: Int {
     reports.reduce(0) { $0 + $1.diagnostics.count { $0.code.severity == .warning } }
   }
 
+  /// Reads the files.
   public init(paths: [String], registry: ProfileRegistry, overrides: [ScenarioOverride]) {
     var owners: [String: Int] = [:]
     for path in paths {
@@ -165,7 +174,7 @@ public struct ScenarioCollection: Sendable {
       withUnsafeBytes(of: source.hash.littleEndian) { digest.mix($0) }
       inputs += source.files.map(\.path)
       guard let file = loaded.scenario else { continue }
-      // The id may hold a variable, and so be another in every cell.
+      // The id may contain a variable, and so differ between cells.
       for id in Set(file.cells.map(\.scenario.id)).sorted() {
         if let first = owners[id] {
           addClash(id, files[first].path, path)

@@ -1,10 +1,11 @@
 internal import Formats
 public import ScenarioFormat
 
-/// What there is to run.
+/// A list of the scenarios and cells of files.
 public struct ScenarioListing {
   private let files: [ScenarioFile]
 
+  /// Lists the scenarios of the files.
   public init(files: [ScenarioFile]) { self.files = files }
 
   /// A line for each scenario, and one for each cell of a matrix.
@@ -20,7 +21,7 @@ public struct ScenarioListing {
     }.joined()
   }
 
-  /// One array, an object for each scenario.
+  /// A JSON array with an object for each scenario.
   public var json: String {
     JSON.array(
       files.map { file in

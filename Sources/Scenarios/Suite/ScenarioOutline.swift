@@ -1,9 +1,11 @@
 public import ScenarioFormat
 
-/// What one scenario does and wants, as `callsim explain <id>` tells it.
+/// A summary of one scenario's steps and expectations, as `callsim explain <id>` prints it.
 public enum ScenarioOutline {
-  /// - Parameter id: of a scenario, one of its cells, or a run.
-  /// - Returns: nil when there is none.
+  /// Describes a scenario.
+  ///
+  /// - Parameter id: the id of a scenario, one of its cells, or a run.
+  /// - Returns: nil when no file has it.
   public static func text(_ id: String, in files: [ScenarioFile]) -> String? {
     let name = RunName(id)
     for file in files {
@@ -42,12 +44,16 @@ public enum ScenarioOutline {
   private static func line(_ span: SourceSpan) -> String { span.line > 0 ? "\(span.line):" : "-" }
 }
 
-/// A run's name taken apart: `id[var=value,…]#seed`.
+/// The parts of a run's name, `id[var=value,…]#seed`.
 public struct RunName: Sendable, Equatable {
+  /// The id of the scenario.
   public let scenarioID: String
+  /// The id of the cell.
   public let cellID: String
+  /// The seed; nil if the name has none.
   public let seed: UInt64?
 
+  /// Splits a name into its parts.
   public init(_ text: String) {
     let hash = text.lastIndex(of: "#")
     let seed = hash.flatMap { UInt64(text[text.index(after: $0)...]) }

@@ -3,7 +3,7 @@ package import ScenarioFormat
 internal import ScenarioJudge
 package import ScenarioRun
 
-/// What the runs of one cell say together; see ``AcrossSeeds``.
+/// The results of the runs of one cell, judged together; see ``AcrossSeeds``.
 package struct SeedLedger {
   private var measurements: [(seed: UInt64, measurement: Measurement)] = []
   private var isConclusive = true
@@ -12,24 +12,24 @@ package struct SeedLedger {
 
   package mutating func add(_ result: RunResult) {
     measurements += result.measurements.map { (result.seed, $0) }
-    // A run that did not come to its end might have got there.
+    // A run that did not end normally might have reached the condition.
     if [.inconclusive, .timeout, .skipped].contains(result.verdict) { isConclusive = false }
   }
 
-  /// A run that was never made.
+  /// Notes a run that was never made.
   package mutating func addNotRun() { isConclusive = false }
 
-  /// What all the seeds of a cell come to.
+  /// The result over all seeds of a cell.
   package struct Closing {
-    /// What they come to, where an expectation is about all of them.
+    /// The judgement, if an expectation is about all seeds.
     package var run: ReportedRun?
-    /// How many expectations could not be judged, because not every seed was run to its end.
+    /// The number of expectations that were not judged, because not every seed ran to its end.
     var notJudged = 0
-    /// Whether the cell expects nothing else, so that nothing of it was judged.
+    /// Whether the cell has no other expectations, so that none of it was judged.
     var isUntested = false
   }
 
-  /// Ends a cell.
+  /// Ends a cell and judges its seeds together.
   package mutating func close(_ entry: SuitePlan.Entry, overrides: [ScenarioOverride]) -> Closing {
     defer { self = SeedLedger() }
     let expectations = entry.cell.scenario.expectations.filter(\.isJudgedAcrossSeeds)
@@ -42,7 +42,7 @@ package struct SeedLedger {
     let findings = told.map(\.finding)
     let kinds = findings.map(\.kind)
     let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
-    // A run in which all is well would show nothing.
+    // A run that passes would show nothing.
     let worth = told.filter { $0.finding.kind == .expectation } + told
     let seed = worth.lazy.compactMap(\.seed).first ?? entry.seeds.first ?? 1
     let result = RunResult(
@@ -53,7 +53,7 @@ package struct SeedLedger {
     return Closing(run: ReportedRun(result: result, replay: replay.text))
   }
 
-  /// What is wrong, and the seed whose run shows it; nil when nothing is.
+  /// Returns the failure of an expectation and the seed whose run shows it; nil when it holds.
   private func finding(_ expectation: Expectation, _ entry: SuitePlan.Entry) -> (finding: Finding, seed: UInt64?)? {
     let mine = measurements.filter { $0.measurement.id == expectation.id }
     let results = mine.map { _, measurement in

@@ -3,13 +3,16 @@ internal import CallSession
 internal import Foundation
 internal import VirtualPeer
 
-/// One thing that runs rest on, tried out on this machine.
+/// A check of one property of this machine that runs depend on.
 public struct SelfCheck: Sendable {
+  /// The checked property.
   public let name: String
+  /// Whether the check passed.
   public let isPassed: Bool
-  /// What to do when it fails.
+  /// Advice for a failed check.
   public let advice: String
 
+  /// All checks, each performed anew.
   public static var all: [SelfCheck] { [virtualClock, randomness, runFolder] }
 
   private static var virtualClock: SelfCheck {
@@ -18,7 +21,7 @@ public struct SelfCheck: Sendable {
       advice: "OpenSSL does not read the program's gettimeofday; build callsim with OpenSSL as a shared library")
   }
 
-  /// The first number of a stream is part of the format: another one would change every run.
+  /// The first number of a stream is part of the format: a different one would change every run.
   private static var randomness: SelfCheck {
     var one = RandomSource(seed: 1).stream("doctor")
     var other = RandomSource(seed: 1).stream("doctor")

@@ -1,54 +1,68 @@
 internal import Foundation
 public import ScenarioFormat
 
-/// Which runs a command asks for.
+/// The runs that a command asks for.
 public struct SuiteSelection: Sendable {
-  /// Any of them; empty is all.
+  /// Tags, one of which a scenario must have; empty selects all.
   public var tags: [String] = []
-  /// Any of them is a piece of the cell's id or of the title; empty is all.
+  /// Texts, one of which a cell's id or its title must contain; empty selects all.
   public var texts: [String] = []
-  /// `variable=value` pairs: a cell has, of each variable that they name, one of the values.
+  /// `variable=value` pairs: of each variable that they name, a cell must have one of the values.
   public var cell: [ScenarioOverride] = []
+  /// A single seed, instead of those of the file.
   public var seed: UInt64?
-  /// Seeds 1 to this, instead of those of the file.
+  /// The number of seeds, counted from 1, instead of those of the file.
   public var seedCount: Int?
-  /// This one of so many shares, counted from 1.
+  /// The shard to run, counted from 1, and the number of shards.
   public var shard: (index: Int, count: Int)?
-  /// Only runs, or all runs of cells, of these names.
+  /// The names of runs, or of cells with all their runs; nil selects all.
   public var names: Set<String>?
+  /// The overrides of variables and peers.
   public var overrides: [ScenarioOverride] = []
 
+  /// Selects everything.
   public init() {}
 
-  /// The seeds of named runs of the cell, without those that it has anyway.
+  /// Returns the seeds of named runs of the cell, without those that it has anyway.
   func namedSeeds(of cellID: String, besides known: [UInt64]) -> [UInt64] {
     (names ?? []).map { RunName($0) }.filter { $0.cellID == cellID }.compactMap(\.seed)
       .filter { !known.contains($0) }.sorted()
   }
 }
 
-/// Files expanded to cells and cells to runs, in an order that depends on nothing but the files.
+/// Files expanded to cells and cells to runs, in an order that depends on the files alone.
 public struct SuitePlan: Sendable {
+  /// One cell with the seeds that the plan runs.
   public struct Entry: Sendable {
+    /// The scenario file and the files it uses.
     public let source: ScenarioSource
+    /// The scenario's title.
     public let title: String?
+    /// The cell to run.
     public let cell: Cell
+    /// The seeds to run, in order.
     public let seeds: [UInt64]
-    /// Whether every seed of the cell is run here: only then can be said what never happened.
+    /// Whether every seed of the cell is run here: only then can a condition be said to hold in no run.
     public let isComplete: Bool
 
+    /// The path of the scenario file.
     public var path: String { source.path }
   }
 
+  /// The cells of the plan, in file order.
   public let entries: [Entry]
-  /// The runs: an entry and a seed each.
+  /// The runs: the index of an entry and a seed each.
   public let runs: [(entry: Int, seed: UInt64)]
-  /// How many runs all shards have together.
+  /// The number of runs of all shards together.
   public let suiteRunCount: Int
+  /// The overrides of variables and peers.
   public let overrides: [ScenarioOverride]
+  /// The number of scenario files.
   public let fileCount: Int
+  /// The hash over every file and the files they use.
   public let fileHash: UInt64
 
+  /// Expands the files to the runs that the selection names.
   public init(files: [ScenarioFile], hash: UInt64, selection: SuiteSelection) {
     var entries: [Entry] = []
     var runs: [(entry: Int, seed: UInt64)] = []
@@ -59,7 +73,7 @@ public struct SuitePlan: Sendable {
       let source = file.source
       for cell in file.cells where Self.matches(cell, selection) {
         let asked = selection.seed.map { [$0] } ?? selection.seedCount.map { Array(1...UInt64(max(1, $0))) }
-        // A run that is named is played with its seed, although the file does not have it.
+        // A named run is played with its seed, although the file does not list that seed.
         let more = asked == nil ? selection.namedSeeds(of: cell.id, besides: file.seeds.all) : []
         let all = (asked ?? file.seeds.all) + more
         let dealt = shards?.deal(all, of: cell) ?? all.map { _ in 0 }
@@ -70,7 +84,7 @@ public struct SuitePlan: Sendable {
         suiteRunCount += all.count(where: isNamed)
         let mine = zip(all, dealt).filter { seed, shard in shard == index && isNamed(seed) }.map(\.0)
         guard !mine.isEmpty else { continue }
-        // One seed that is asked for is all of them where the file has no other.
+        // One requested seed is all of them if the file has no other.
         let isWhole = selection.seed.map { [$0] == file.seeds.all } ?? true
         let isComplete = mine.count == all.count && isWhole && more.isEmpty
         entries.append(
@@ -87,19 +101,20 @@ public struct SuitePlan: Sendable {
     fileHash = hash
   }
 
+  /// Returns the job of a run of ``runs``.
   public func job(_ run: Int) -> RunJob {
     let (entry, seed) = runs[run]
     return RunJob(source: entries[entry].source, cellID: entries[entry].cell.id, seed: seed, overrides: overrides)
   }
 
-  /// A run of the plan that is not made.
+  /// Describes a run of the plan that is not made.
   public func planned(_ run: Int, notRunBecause reason: String) -> PlannedRun {
     let entry = entries[runs[run].entry]
     return PlannedRun(
       id: entry.cell.runID(seed: runs[run].seed), scenarioID: entry.cell.scenario.id, path: entry.path, reason: reason)
   }
 
-  /// Every seed of the plan once, in the order they are met.
+  /// The seeds of the plan, each once, in order of appearance.
   public var seeds: [UInt64] { runs.map(\.seed).inOrderOfAppearance }
 
   private static func matches(_ cell: Cell, _ selection: SuiteSelection) -> Bool {
@@ -117,10 +132,10 @@ public struct SuitePlan: Sendable {
   }
 }
 
-/// Deals runs to shards, each to the one that has the fewest so far.
+/// Deals runs to shards, each to the shard that has the fewest so far.
 ///
-/// What is judged over the seeds of a cell needs all of them in one place, so such a cell is dealt as a whole: the shards
-/// together say what the suite says.
+/// A judgement over the seeds of a cell needs all of them in one shard, so such a cell is dealt as a whole. The shards
+/// together then report the same verdicts as the suite.
 struct ShardDealer {
   private var loads: [Int]
 
@@ -134,7 +149,7 @@ struct ShardDealer {
   }
 
   private mutating func take(_ weight: Int) -> Int {
-    // The first of the least: the same in every process.
+    // Ties go to the first shard: the same in every process.
     let shard = loads.indices.min { loads[$0] < loads[$1] } ?? 0
     loads[shard] += weight
     return shard

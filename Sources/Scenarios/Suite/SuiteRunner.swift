@@ -5,31 +5,42 @@ public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
 
-/// Runs a plan in worker processes and tells reporters, in the order of the plan.
+/// Runs a plan in worker processes and reports in the order of the plan.
 public final class SuiteRunner {
+  /// The runs whose files are kept: those that do not pass, all, or none.
   public enum ArtifactMode: String, Sendable, CaseIterable { case fail, all, none }
 
+  /// How a suite is run.
   public struct Options: Sendable {
-    /// The program that has the worker's end, and the arguments that make it one.
+    /// The program that contains the worker loop, and the arguments that start it.
     public var executable: String
+    /// The arguments that make the program run the worker loop.
     public var workerArguments: [String]
+    /// The number of worker processes that run at a time.
     public var jobs = 1
+    /// Whether the suite ends with the first run that fails.
     public var failFast = false
+    /// Whether each run is repeated and both are compared.
     public var checkDeterminism = false
+    /// The runs whose files are kept.
     public var artifacts = ArtifactMode.fail
-    /// Where the files of runs go.
+    /// The folder that holds the files of runs.
     public var directory = RunDirectory()
-    /// How much memory the process of a run may take, in MiB.
+    /// The memory that a worker process may take, in MiB.
     public var memoryLimit = 2_048
 
+    /// Sets the program to start as a worker; everything else has its default.
     public init(executable: String, workerArguments: [String]) {
       self.executable = executable
       self.workerArguments = workerArguments
     }
   }
 
+  /// The end of a suite.
   public struct Outcome: Sendable {
+    /// The counts and the exit status of the suite.
     public var summary: SuiteSummary
+    /// Whether a signal ended the suite.
     public var isInterrupted: Bool
   }
 
@@ -38,16 +49,17 @@ public final class SuiteRunner {
   private let reporters: [any Reporter]
   private var tasks: [RunTask?]
   private var finished: [ReportedRun?]
-  /// The runs not started yet, in order.
+  /// The runs that have not started yet, in order.
   private var waiting: [Int] = []
   private var nextToTell = 0
   private var isStopping = false
   private let ownsDirectory: Bool
   private var summary = SuiteSummary()
   private var ledger = SeedLedger()
-  /// Whether an expectation of some cell was judged.
+  /// Whether an expectation of any cell was judged.
   private var hasJudged = false
 
+  /// Prepares the plan for ``run(_:)``.
   public init(plan: SuitePlan, options: Options, reporters: [any Reporter]) {
     self.plan = plan
     self.options = options
@@ -57,10 +69,13 @@ public final class SuiteRunner {
     finished = Array(repeating: nil, count: plan.runs.count)
   }
 
+  /// Runs the plan and calls the reporters.
+  ///
+  /// - Throws: when a worker cannot be started.
   public func run(_ header: SuiteHeader) throws -> Outcome {
     for reporter in reporters { reporter.begin(header) }
     let isRealTime = { [plan] run in plan.entries[plan.runs[run].entry].cell.scenario.isRealTime }
-    // What runs with the machine's clock has the machine for itself.
+    // Runs in real time have the machine to themselves.
     let isComplete =
       try run(plan.runs.indices.filter { !isRealTime($0) }, jobs: options.jobs)
       && run(plan.runs.indices.filter(isRealTime), jobs: 1)
@@ -90,7 +105,7 @@ public final class SuiteRunner {
     let number = waiting.removeFirst()
     var job = plan.job(number)
     job.wantsStory = reporters.contains(where: \.wantsStories)
-    // A run that cannot be made again is written down at once, and what passes is thrown away.
+    // A run that cannot be repeated writes its files at once; those of a run that passes are deleted.
     let isRealTime = plan.entries[plan.runs[number].entry].cell.scenario.isRealTime
     if options.artifacts == .all || (options.artifacts == .fail && isRealTime) {
       job.output = .artifacts(folder: options.directory.path(of: job.runID))
@@ -118,7 +133,8 @@ public final class SuiteRunner {
     return .done
   }
 
-  /// What the run has left, once what nobody wants is gone: the files of a run that passes now, from earlier or from now.
+  /// Returns the files of a run, after deleting unwanted ones: those of a run that passes, from this suite or an
+  /// earlier one.
   private func artifacts(of task: RunTask, _ result: RunResult) -> ArtifactList? {
     guard options.artifacts != .none else { return nil }
     let folder = options.directory.path(of: result.id)
@@ -132,7 +148,7 @@ public final class SuiteRunner {
     return ArtifactList(folder: folder, names: names, problem: task.artifactProblem)
   }
 
-  /// Tells what has finished, as far as everything before it has.
+  /// Reports the finished runs up to the first unfinished one.
   private func tell() {
     while nextToTell < finished.count, let run = finished[nextToTell] {
       finished[nextToTell] = nil
@@ -147,7 +163,8 @@ public final class SuiteRunner {
     }
   }
 
-  /// Tells what is left after a suite that ended early: what has finished all the same, and what was never made.
+  /// Reports the rest after a suite that ended early: the runs that finished out of order, and those that were never
+  /// made.
   private func tellRest() {
     while nextToTell < finished.count {
       if finished[nextToTell] != nil {
@@ -165,7 +182,7 @@ public final class SuiteRunner {
     }
   }
 
-  /// Tells what the seeds of a cell come to together, after the last of them.
+  /// Reports the verdict over all seeds of a cell, after the last of them.
   private func closeCell() {
     let (entry, _) = plan.runs[nextToTell - 1]
     guard nextToTell == plan.runs.count || plan.runs[nextToTell].entry != entry else { return }
@@ -186,16 +203,20 @@ public final class SuiteRunner {
   }
 }
 
-/// The one command that plays a run again.
+/// The command that plays a run again.
 public struct ReplayCommandLine: Sendable {
+  /// The run's name, `id[var=value,…]#seed`.
   public var runID: String
+  /// The path of the scenario file.
   public var path: String
+  /// The overrides of variables and peers.
   public var overrides: [ScenarioOverride]
-  /// Whether the file has programs of its own.
+  /// Whether the file starts programs of its own.
   public var hasPrograms = false
-  /// What people type to start the program.
+  /// The command that starts the program.
   public var program = ProgramName.current
 
+  /// Makes the command for one run.
   public init(runID: String, path: String, overrides: [ScenarioOverride]) {
     self.runID = runID
     self.path = path
@@ -207,6 +228,7 @@ public struct ReplayCommandLine: Sendable {
     hasPrograms = !cell.programs(besides: job.overrides).isEmpty
   }
 
+  /// The command, quoted for a shell.
   public var text: String {
     var words = [program, "replay", ShellWord.quoted(runID)]
     // Under the default folder the id alone finds the file.

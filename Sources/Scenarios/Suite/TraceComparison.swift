@@ -12,7 +12,7 @@ enum TraceComparison {
     var lines: [String]
   }
 
-  /// Compares two files as ``TraceFile`` writes them.
+  /// Compares two files that ``TraceFile`` wrote.
   static func firstDifference(_ first: String, _ second: String) -> Difference? {
     guard let a = LineReader(path: first), let b = LineReader(path: second) else { return nil }
     var number = 0
@@ -59,7 +59,7 @@ enum TraceComparison {
   }
 }
 
-/// Reads a file line by line, keeping no more than one.
+/// Reads a file line by line, with at most one line in memory.
 final class LineReader {
   private var descriptor: Int32
   private var buffer: [UInt8] = []

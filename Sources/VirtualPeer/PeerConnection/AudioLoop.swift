@@ -8,8 +8,11 @@ final class AudioLoop {
   private static let period = audioDevicePeriod.interval
   static let frameSize = audioDevicePeriod.samplesPerChannel
 
+  /// A connection, which owns the environment that owns this loop.
+  private struct Line { weak var connection: SessionConnection? }
+
   private unowned let environment: ConnectionEnvironment
-  private var connections: [SessionConnection] = []
+  private var lines: [Line] = []
   private var generator: SampleGenerator
   private var talk: TalkSpurts
   private let mixer = AudioMixer()
@@ -40,9 +43,9 @@ final class AudioLoop {
     played.deallocate()
   }
 
-  func add(_ connection: SessionConnection) { connections.append(connection) }
+  func add(_ connection: SessionConnection) { lines.append(Line(connection: connection)) }
 
-  func remove(_ connection: SessionConnection) { connections.removeAll { $0 === connection } }
+  func remove(_ connection: SessionConnection) { lines.removeAll { $0.connection === connection } }
 
   func stop() {
     timer?.cancel()
@@ -61,10 +64,10 @@ final class AudioLoop {
     ticks += 1
     scheduleNext()
     guard environment.device.isAudioRunning else { return }
-    if !hasListener { hasListener = connections.contains { $0.connectionState == .connected } }
+    if !hasListener { hasListener = lines.contains { $0.connection?.connectionState == .connected } }
     if environment.device.settings.echoes { return echo() }
     record()
-    let level = play(connections)
+    let level = play(lines)
     environment.device.played(isLoud: (level ?? .silence) > Self.threshold, at: environment.clock.now)
   }
 
@@ -72,18 +75,19 @@ final class AudioLoop {
     switch environment.media {
     case .real:
       generator.fill(recorded, hasListener: hasListener)
-      for connection in connections { connection.sendAudio(UnsafeBufferPointer(recorded).span) }
+      for line in lines { line.connection?.sendAudio(UnsafeBufferPointer(recorded).span) }
     case .synthetic:
       let level = talk.next(hasListener: hasListener)
-      for connection in connections { connection.sendAudio(level, duration: Self.period) }
+      for line in lines { line.connection?.sendAudio(level, duration: Self.period) }
     }
   }
 
   /// Plays the mix of some connections and returns its level; nil when nothing plays.
-  private func play(_ connections: [SessionConnection]) -> AudioLevel? {
+  private func play(_ lines: [Line]) -> AudioLevel? {
     var output = OutputSpan<Int16>(buffer: played, initializedCount: 0)
     mixer.begin()
-    for connection in connections {
+    for line in lines {
+      guard let connection = line.connection else { continue }
       mixer.add(into: &output) { connection.playAudio(sampleCount: Self.frameSize, into: &$0) }
     }
     let level = mixer.level(of: output)
@@ -94,9 +98,10 @@ final class AudioLoop {
 
   /// Sends the played audio of each connection back over it.
   private func echo() {
-    for connection in connections {
+    for line in lines {
+      guard let connection = line.connection else { continue }
       played.initialize(repeating: 0)
-      let level = play([connection])
+      let level = play([line])
       switch environment.media {
       case .real: connection.sendAudio(UnsafeBufferPointer(played).span)
       case .synthetic: connection.sendAudio(level ?? .silence, duration: Self.period)

@@ -18,9 +18,12 @@ package final class ConnectionEnvironment {
   private var lingering: [any PeerConnection] = []
   private let trace: Trace
   private let keyLog: ((String) -> Void)?
-  /// The connections that want audio, in the order in which they began.
-  private var audible: [any PeerConnection] = []
+  /// The connections that want audio, in the order in which they began. They own this environment.
+  private var audible: [Weak] = []
   private var audioLoop: AudioLoop?
+
+  private struct Weak { weak var connection: (any PeerConnection)? }
+
   /// The number of TLS connections to TURN servers begun so far.
   var tlsConnectionCount = 0
 
@@ -66,9 +69,9 @@ package final class ConnectionEnvironment {
 
   /// Starts the device's audio unit, which all its connections share, with the first connection that wants audio.
   package func beginAudio(_ connection: any PeerConnection) {
-    guard !audible.contains(where: { $0 === connection }) else { return }
+    guard !audible.contains(where: { $0.connection === connection }) else { return }
     device.startAudioUnit()
-    audible.append(connection)
+    audible.append(Weak(connection: connection))
     guard let connection = connection as? SessionConnection else { return }
     let loop = audioLoop ?? AudioLoop(environment: self)
     loop.add(connection)
@@ -77,7 +80,7 @@ package final class ConnectionEnvironment {
 
   /// Stops the audio unit when the last connection that wants audio ends.
   package func endAudio(_ connection: any PeerConnection) {
-    audible.removeAll { $0 === connection }
+    audible.removeAll { $0.connection == nil || $0.connection === connection }
     if let connection = connection as? SessionConnection { audioLoop?.remove(connection) }
     guard audible.isEmpty else { return }
     audioLoop?.stop()

@@ -9,11 +9,11 @@ extension PushToTalkApp {
       ActionDeclaration(
         "join", [ParameterDeclaration("channel", .text, required: true, "the channel's name")], "Enter a channel.",
         as: .join(room: "channel")),
-      ActionDeclaration("leave", "Leave the channel.", as: .leave),
-      ActionDeclaration("push", "Press the button, and talk once the floor is granted.", as: .unmute),
-      ActionDeclaration("release", "Let go of the button.", as: .mute),
-      ActionDeclaration("test", "Call the echo service, in no channel.", as: .begin(with: nil)),
-      ActionDeclaration("end-test", "Hang up on the echo service.", as: .end),
+      ActionDeclaration("leave", [], "Leave the channel.", as: .leave),
+      ActionDeclaration("push", [], "Press the button, and talk once the floor is granted.", as: .unmute),
+      ActionDeclaration("release", [], "Let go of the button.", as: .mute),
+      ActionDeclaration("test", [], "Call the echo service, in no channel.", as: .begin(with: nil)),
+      ActionDeclaration("end-test", [], "Hang up on the echo service.", as: .end),
     ],
     messages: messages,
     endCodes: [

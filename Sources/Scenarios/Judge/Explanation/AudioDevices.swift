@@ -2,9 +2,10 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// Peers whose device neither records nor plays in a call, because of what the app did with its audio session.
+/// Peers whose device neither records nor plays in a call, because of the app's use of its audio session.
 ///
-/// Their audio unit takes the session as it is when the peer connection is made, and only one that runs opens the speaker.
+/// The audio unit takes the session as it is when the peer connection is made, and only a running audio unit opens the
+/// speaker.
 final class AudioDevices {
   private struct Session {
     var isActive = false
@@ -12,9 +13,9 @@ final class AudioDevices {
     var time = Instant.zero
   }
 
-  /// A peer's connections, from the first that opens until the last has closed.
+  /// The connections of a peer, from the first that opens until the last has closed.
   private struct Call {
-    /// The session as it was before, then as the app made it meanwhile.
+    /// The audio session: at first as it was before the call, then as the app changed it.
     var session: Session
     var isOpen = true
     var hasPlayed = false
@@ -41,7 +42,7 @@ final class AudioDevices {
 
   private func note(_ session: Session, of peer: String) {
     sessions[peer] = session
-    // What ends after the call was so in it.
+    // A session that ends after the call was active during the call.
     guard let call = calls[peer], call.isOpen, session.isActive, !call.session.isActive else { return }
     calls[peer]?.session = session
     calls[peer]?.wasActivatedLate = true
@@ -55,7 +56,7 @@ final class AudioDevices {
     }
   }
 
-  /// Why the peer's device neither recorded nor played in its newest call, or nil where it did.
+  /// Returns why the peer's device neither recorded nor played in its newest call, or nil if it did.
   ///
   /// `alice: the app activated the audio session at 3.07 s, only after it had made the peer connection: …`
   func lack(of peer: String) -> String? {

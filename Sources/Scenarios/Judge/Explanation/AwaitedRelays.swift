@@ -1,13 +1,14 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// Peers that still gather and have no relay candidate, though they ask TURN servers for one.
+/// Peers that are gathering and have no relay candidate, although they use TURN servers.
 final class AwaitedRelays {
-  /// How long an allocation takes without anything amiss: two requests, sent again once or twice (RFC 8489, section 6.2.1).
+  /// The time of a normal allocation: two requests, retransmitted once or twice (RFC 8489, section 6.2.1).
   private static let usual = Interval.seconds(2)
 
   private let scenario: Scenario
-  /// Since when each connection gathers, by its trace subject; nil once it has a relay candidate, or is done.
+  /// The start of gathering of each connection, by its trace subject; nil once it has a relay candidate, or has
+  /// finished.
   private var waiting: [String: Instant] = [:]
 
   init(_ context: MonitorContext) {

@@ -1,10 +1,10 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// What the network dropped, without what a call that goes well loses, too.
+/// The packets that the network dropped, without those that a successful call loses, too.
 ///
-/// Of that kind are checks of pairs that cannot work: to an address behind somebody's NAT, from a host to its own address,
-/// and whatever was dropped alike before ICE was connected all the same.
+/// Excluded are checks of pairs that cannot work: to an address behind another host's NAT, from a host to its own
+/// address, and packets that were dropped in the same way before ICE was connected.
 final class DropTally {
   private struct Group {
     let reason: String
@@ -13,20 +13,20 @@ final class DropTally {
     var last = Instant.zero
   }
 
-  /// What becomes of packets wherever they are not expected.
+  /// The drop reasons of packets at a place that does not expect them.
   private static let ofChecks = [
     "no-route", "nat-filter", "no-socket", "firewall", "no-permission", "nat-hairpin", "isolated",
   ]
 
   private let context: MonitorContext
   private var flows: [StoryDrops.Flow] { context.story.drops.flows }
-  /// How many of each flow there were before ICE was connected.
+  /// The number of packets of each flow before ICE was connected.
   private var early: [Int] = []
-  /// Both ends of pairs that carried media.
+  /// The endpoints of pairs that carried media.
   private var selected: Set<Endpoint> = []
-  /// Of networks behind a NAT that no server stands on.
+  /// The prefixes of networks behind a NAT that have no server.
   private let hidden: [IPPrefix]
-  /// The prefixes of each network, by the place that its router is in the trace.
+  /// The prefixes of each network, by the place of its router in the trace.
   private let inside: [String: [IPPrefix]]
   private let ice: ICEHistory
 
@@ -55,9 +55,9 @@ final class DropTally {
     }
   }
 
-  /// `packets dropped: 8 at link/alice/wifi/tx (loss, last 9.83)`
+  /// Returns lines such as `packets dropped: 8 at link/alice/wifi/tx (loss, last 9.83)`.
   ///
-  /// - Parameter withLosses: whether what links lost by chance matters.
+  /// - Parameter withLosses: whether random losses of links matter.
   func lines(withLosses: Bool) -> [String] {
     var groups: [Group] = []
     for (index, flow) in flows.enumerated() {
@@ -77,7 +77,7 @@ final class DropTally {
     return ["packets dropped: \(parts.joined(separator: ", "))"]
   }
 
-  /// Whether a network dropped packets for that reason since then.
+  /// Returns whether a network has dropped packets for a reason since a time.
   func dropped(at place: String, _ reason: String, since time: Instant) -> Bool {
     flows.contains { $0.place == place && $0.reason == reason && $0.last >= time }
   }
@@ -91,7 +91,7 @@ final class DropTally {
     }
   }
 
-  /// Whether nobody at that place can know the way to an address.
+  /// Returns whether no router at the place can have a route to an address.
   private func isHidden(_ address: IPAddress, from place: String) -> Bool {
     hidden.contains { $0.contains(address) } && !(inside[place] ?? []).contains { $0.contains(address) }
   }

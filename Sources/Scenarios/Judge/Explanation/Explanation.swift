@@ -1,14 +1,14 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// Why an expectation failed, or was not put to the test: what the peers did, which faults were active, and what the
-/// network did to packets.
+/// Explains why an expectation failed or was not tested: the actions of the peers, the active faults, and the effect of
+/// the network on packets.
 package final class Explanation {
   package struct Finding {
     package var trail: [String]
     package var faults: [String]
     package var explanation: [String]
-    /// What the signature of the finding is made of.
+    /// The courses in the signature of the finding.
     var courses: [FindingSignature.Course]
   }
 
@@ -34,11 +34,11 @@ package final class Explanation {
     deeds = UserDeeds(context, hearing)
   }
 
-  /// Trouble is noticed this much later than what brings it: consent and media are missed for seconds before anybody
-  /// calls them lost.
+  /// The time between a cause and its detection: consent checks and media must be missing for seconds before a
+  /// connection counts as lost.
   private static let lead = Interval.seconds(5)
 
-  /// What is known at `time`, which is now.
+  /// Explains a failure at `time`, which is now.
   func explain(_ expectation: Expectation, at time: Instant) -> Finding {
     let peers = Self.peers(of: expectation, in: context.scenario)
     let isOfMedia = Hearing.isOfSound(expectation) && peers.contains(where: ice.wasConnected)
@@ -50,12 +50,12 @@ package final class Explanation {
       courses: courses(of: Self.named(by: expectation, in: context.scenario)))
   }
 
-  /// Why an expectation was not put to the test, where something that it waits for never came; else what it lacks is in the
-  /// file.
+  /// Explains why an expectation was not tested, if an event that it waits for never came; in all other cases the cause
+  /// is in the file.
   func explain(untested expectation: Expectation, at time: Instant) -> Finding? {
     guard lacksSomething(expectation) else { return nil }
     let peers = Self.peers(of: expectation, in: context.scenario)
-    // Of a call that stood, what links lost by then says nothing.
+    // For a call that was connected, earlier random losses of links are irrelevant.
     let isConnected = peers.allSatisfy(ice.wasConnected)
     let events =
       isConnected ? recent.lines(of: peers, at: time) : events(of: peers, at: time, withLosses: true)
@@ -74,7 +74,7 @@ package final class Explanation {
     }
     anchors.removeAll { anchor in anchor.map { context.anchors.first($0) != nil } ?? true }
     guard anchors.isEmpty else { return true }
-    // What is of a connection is unknown without one.
+    // Values of a connection are unknown without one.
     return expectation.values.contains { context.watch.value(context.watch.slot($0.subject, $0.name)) == nil }
   }
 
@@ -85,30 +85,32 @@ package final class Explanation {
       explanation: deeds.lines(at: time) + events(of: peers, at: time, withLosses: true), courses: courses(of: peers))
   }
 
-  /// What people and their devices did, where it bears on the expectation.
+  /// Returns the actions of users and the faults of their devices that affect the expectation.
   private func people(of expectation: Expectation, at time: Instant) -> [String] {
     deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation)
   }
 
-  /// What apps, servers and the network did. It stands after what people did, for it is rarely the cause beside that.
+  /// Returns the events of apps, servers and the network. They follow the actions of users, which are the more likely
+  /// cause.
   private func events(of peers: [String], at time: Instant, withLosses: Bool) -> [String] {
     recent.lines(of: peers, at: time) + lost.lines(of: peers)
       + network.lines(of: peers, at: time, withLosses: withLosses)
   }
 
-  /// Since when it goes wrong: what it reads is since then as it is, or ICE lost its pair.
+  /// Returns the start of the trouble: the last change of the values the expectation reads, or the loss of the ICE
+  /// pair.
   private func trouble(of expectation: Expectation, _ peers: [String], at time: Instant) -> Instant {
     ([time, ice.trouble(of: peers), context.lastChange(in: expectation)].compactMap(\.self).min() ?? time) - Self.lead
   }
 
-  /// The peers an expectation is about. Where it names fewer than two they are all, because a call has two ends; of more
-  /// than four the one that it names.
+  /// Returns the peers of an expectation. If it names fewer than two, all peers are included, because a call has two
+  /// ends; with more than four peers, only the one that it names.
   private static func peers(of expectation: Expectation, in scenario: Scenario) -> [String] {
     let (named, all) = (written(in: expectation, of: scenario), scenario.peers.map(\.name))
     return named.count < 2 ? (all.count <= 4 || named.isEmpty ? all : named) : named
   }
 
-  /// Those that it names; all where it names none.
+  /// Returns the named peers, or all if it names none.
   private static func named(by expectation: Expectation, in scenario: Scenario) -> [String] {
     let named = written(in: expectation, of: scenario)
     return named.isEmpty ? scenario.peers.map(\.name) : named
@@ -117,7 +119,7 @@ package final class Explanation {
   private static func written(in expectation: Expectation, of scenario: Scenario) -> [String] {
     var named = expectation.values.map(\.owner)
     if case .ends(let ends) = expectation.kind { named = [ends.peer.value] }
-    // What is counted, and what recovers, is of both ends.
+    // Counts and recoveries are about both ends.
     switch expectation.kind {
     case .count, .recovers: named = []
     default: break

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// When the faults of the timeline began and ended, as the story has it.
+/// The starts and ends of the timeline's faults, from the story.
 struct FaultHistory {
   struct Instance {
     let entry: String
@@ -17,7 +17,7 @@ struct FaultHistory {
 
   init(_ context: MonitorContext) { self.context = context }
 
-  /// In order of start. An entry that fired again has several.
+  /// The instances in order of start. An entry that fired again has several.
   var instances: [Instance] {
     context.story.faults.compactMap { interval in
       context.scenario.entry(interval.entry)?.fault.map {
@@ -30,13 +30,13 @@ struct FaultHistory {
     told(at: time, since: time).filter(\.fault.kind.lasts)
   }
 
-  /// `link.down wifi since 18.31 s`; an instantaneous fault is told with its time, for it may have lasting effects, and
-  /// so may one that is over: `link.move wifi cell from 15.00 s to 19.00 s`.
+  /// Returns lines such as `link.down wifi since 18.31 s`. An instantaneous fault is listed with its time, and one that
+  /// is over with both times, because they may have lasting effects: `link.move wifi cell from 15.00 s to 19.00 s`.
   ///
   /// - Parameters:
-  ///   - trouble: since when it goes wrong; faults that were over before have nothing to do with it.
-  ///   - isOfMedia: whether what failed is the media of a connection that stood; faults that no media passes are
-  ///     then the last.
+  ///   - trouble: the start of the trouble; faults that were over before are unrelated.
+  ///   - isOfMedia: whether the media of an established connection failed; then faults that media do not pass come
+  ///     last.
   func lines(at time: Instant, since trouble: Instant, isOfMedia: Bool = false) -> [String] {
     let told = told(at: time, since: trouble)
     guard isOfMedia else { return told.map { Self.line($0, at: time) } }
@@ -44,7 +44,8 @@ struct FaultHistory {
       + told.filter { Self.isBesideMedia($0.fault.kind) }.map { Self.line($0, at: time) + ", which no media passes" }
   }
 
-  /// Those that have begun and, where they last, went on in the trouble; of those that are over only the newest.
+  /// Returns the faults that have begun and, if they last, continued in the trouble; of those that are over only the
+  /// newest.
   private func told(at time: Instant, since trouble: Instant) -> [Instance] {
     let begun = instances.filter { $0.start <= time }
     var over = begun.count { $0.isOver(at: time) && $0.isOf(trouble) } - Self.overLimit

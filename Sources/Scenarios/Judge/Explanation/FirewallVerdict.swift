@@ -2,7 +2,7 @@ internal import CallCore
 internal import ScenarioFormat
 internal import SimNet
 
-/// What the firewalls on a peer's way out keep it from.
+/// The servers and transports that the firewalls on a peer's path block.
 struct FirewallVerdict {
   let topology: Topology
   let peer: Scenario.Peer
@@ -10,7 +10,7 @@ struct FirewallVerdict {
 
   var lines: [String] { media + servers }
 
-  /// What is said of the whole peer: that it reaches no other by itself.
+  /// The lines about the whole peer: it cannot reach any other peer directly.
   private var media: [String] {
     guard !ways.isEmpty, ways.allSatisfy(\.closesMedia) else { return [] }
     guard ways.allSatisfy(\.blocksUDP) else { return closedPorts }
@@ -41,9 +41,9 @@ struct FirewallVerdict {
 
   // MARK: Servers
 
-  /// Servers that the peer asks, and that no port of leads to past the routers of any of its networks.
+  /// The lines about the peer's servers that it cannot reach on any port from any of its networks.
   private var servers: [String] {
-    // Who reaches no other peer has no use for the address that a STUN server sees.
+    // The address that a STUN server reports is useless if no other peer can be reached.
     let kinds: [Topology.Server.Kind] = ways.allSatisfy(\.closesMedia) ? [.turn] : [.turn, .stun]
     return topology.servers.filter { kinds.contains($0.kind) && peer.ice.asks($0.name) }.flatMap { server -> [String] in
       let found = ways.map { obstacles(to: server, on: $0) }
@@ -57,11 +57,11 @@ struct FirewallVerdict {
     let lines: [String]
   }
 
-  /// What stands between the peer and a server on one of its ways.
+  /// Returns the obstacles between the peer and a server on one of its paths.
   private func obstacles(to server: Topology.Server, on way: Way) -> Obstacles {
     let between = way.routers.prefix { $0.network.name != server.network.value }
     let listeners = server.listeners(for: peer.ice)
-    // Of what is blocked altogether it is said elsewhere.
+    // Transports that are blocked entirely are described elsewhere.
     let wanted = listeners.filter { listener in
       !between.contains { router in
         guard let rules = router.rules else { return false }
@@ -90,15 +90,15 @@ struct FirewallVerdict {
     let offer =
       "the TURN server \(server.name) offers\(peer.ice.turnTransports == nil ? "" : " for \(peer.name)") nothing but "
       + transports
-    // That UDP is blocked is said of all ways together.
+    // Blocked UDP is described once for all paths.
     return way.blocksUDP ? offer : "\(peer.name)'s network \(way.network) blocks TCP, and \(offer)"
   }
 
   // MARK: Signalling
 
-  /// Why none of the peer's ways leads to a server of its profile; none where one does.
+  /// Returns why none of the peer's paths leads to a server of its profile; empty if one does.
   ///
-  /// - Parameter isDropping: whether the firewall of a network has dropped something.
+  /// - Parameter isDropping: returns whether the firewall of a network has dropped anything.
   func signalling(isDropping: (String) -> Bool) -> [String] {
     topology.servers(of: peer).flatMap { server -> [String] in
       let port = server.signallingPort
@@ -124,7 +124,8 @@ extension Topology.Server.Listener {
 }
 
 extension Topology {
-  /// `the scenario has no TURN server`, `bob does not ask the TURN server relay`, or nil where each of the peers asks one.
+  /// Returns `the scenario has no TURN server`, `bob does not ask the TURN server relay`, or nil if each of the peers
+  /// uses one.
   func lackOfRelays(for peers: [Scenario.Peer]) -> String? {
     let relays = servers.filter { $0.kind == .turn }
     guard !relays.isEmpty else { return "the scenario has no TURN server" }

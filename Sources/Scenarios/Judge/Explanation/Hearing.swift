@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// Whose sound an expectation is about, and why nothing of it can be heard.
+/// Finds the peers whose sound an expectation is about, and why it cannot be heard.
 final class Hearing {
   private let context: MonitorContext
   private let ice: ICEHistory
@@ -12,7 +12,7 @@ final class Hearing {
     audio = AudioDevices(context)
   }
 
-  /// Whether the expectation is about what is heard, or about the packets that carry it.
+  /// Returns whether the expectation is about sound, or about the packets that carry it.
   static func isOfSound(_ expectation: Expectation) -> Bool {
     if case .recovers(let recovers) = expectation.kind, case .mediaBothWays = recovers.to { return true }
     return expectation.values.contains { value in
@@ -25,7 +25,7 @@ final class Hearing {
 
   // MARK: Who speaks
 
-  /// The peers whose sound the values of an expectation come from, where it was not heard or is measured.
+  /// Returns the peers whose sound determines the values of an expectation, if it was not heard or is measured.
   func speakers(heardIn expectation: Expectation) -> [String] {
     var found = expectation.values.flatMap { speakers(heardIn: $0.name, of: $0.owner) }
     for listener in awaitedListeners(of: expectation) {
@@ -34,7 +34,7 @@ final class Hearing {
     return found
   }
 
-  /// The peers of which an expectation counts when they first heard something.
+  /// Returns the peers whose first sound an expectation waits for.
   private func awaitedListeners(of expectation: Expectation) -> [String] {
     guard case .count(let count) = expectation.kind, case .anchor(let anchor) = count.subject else { return [] }
     switch anchor.kind {
@@ -45,7 +45,7 @@ final class Hearing {
   }
 
   private func speakers(heardIn value: String, of peer: String) -> [String] {
-    // Where no pair ever worked nothing was said either.
+    // Without a working pair no sound was sent either.
     guard !ice.neverWorked(peer) else { return [] }
     if Self.sent.contains(where: value.hasPrefix) { return [peer] }
     if Self.received.contains(where: value.hasPrefix) { return others(than: peer) }
@@ -56,7 +56,7 @@ final class Hearing {
     context.watch.value(context.watch.slot(peer, PeerEvents.audible)) == true
   }
 
-  /// The other end of the peer's call, or all others where the app does not tell.
+  /// Returns the other end of the peer's call, or all other peers if the app does not report it.
   private func others(than peer: String) -> [String] {
     let others = context.scenario.peers.filter { $0.hasCallStack && $0.name != peer }.map(\.name)
     let called = context.watch.value(context.watch.slot(peer, PeerEvents.callPeer))
@@ -65,7 +65,7 @@ final class Hearing {
 
   // MARK: Devices
 
-  /// What the devices of those who speak, and of those who should hear them, do not do.
+  /// Returns lines about the devices of the speakers and the listeners.
   func deviceLines(of expectation: Expectation) -> [String] {
     let all = speakers(heardIn: expectation) + deafListeners(of: expectation).filter { !ice.neverWorked($0) }
     return context.scenario.peers.map(\.name).filter(all.contains).compactMap(audio.lack)
@@ -78,7 +78,7 @@ final class Hearing {
     }
   }
 
-  /// Whether devices alone keep everybody from hearing who should, so that no loss of packets matters.
+  /// Returns whether devices alone silence every expected sound, so that packet loss is irrelevant.
   func isSilencedByDevices(_ expectation: Expectation) -> Bool {
     let deaf = deafListeners(of: expectation)
     return !deaf.isEmpty
@@ -88,7 +88,7 @@ final class Hearing {
       }
   }
 
-  /// Whether a peer's device has nothing to send, from the start of its call on.
+  /// Returns whether a peer's device has no sound to send from the start of its call on.
   private func isMute(_ peer: String) -> Bool {
     guard audio.lack(of: peer) == nil, let devices = context.scenario.peer(peer)?.devices else { return true }
     return devices.permission == .denied || devices.microphone == .silence

@@ -1,26 +1,27 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// How far ICE came at each peer, in its newest connection, or the newest to each other peer, before that was closed.
+/// The progress of ICE at each peer, in its newest connection, or the newest to each other peer, before that was
+/// closed.
 final class ICEHistory {
   private struct Course {
     var state: String
-    /// When it failed, or was closed.
+    /// The time of its failure or close.
     var endedAt: Instant?
     var wasConnected = false
-    /// When it last ceased to be connected.
+    /// The time at which it was last disconnected.
     var lostAt: Instant?
-    /// Whether both descriptions are there, so that ICE could begin.
+    /// Whether both descriptions are set, so that ICE could begin.
     var isNegotiated = false
     var isConnected: Bool { ["connected", "completed"].contains(state) }
   }
 
-  /// By the trace subjects of connections.
+  /// The courses by the trace subjects of connections.
   private var courses: [String: Course] = [:]
   private let subjects: [String: [String]]
-  /// Whether every peer that has a connection had it connected at one time.
+  /// Whether all peers with a connection had it connected at one time.
   private(set) var isSettled = false
-  /// Told each time that it becomes so.
+  /// Called each time that this becomes true.
   var onSettled: (() -> Void)?
 
   init(_ context: MonitorContext) {
@@ -70,39 +71,39 @@ final class ICEHistory {
 
   private func courses(of peer: String) -> [Course] { (subjects[peer] ?? []).compactMap { courses[$0] } }
 
-  /// Whether a connection of the peer has no pair that works, and should have one by now.
+  /// Returns whether a connection of the peer has no working pair, and should have one by now.
   func isInTrouble(_ peer: String, hasFailedChecks: Bool) -> Bool {
     let courses = courses(of: peer)
     guard !courses.isEmpty else { return hasFailedChecks }
     return courses.contains { course in
-      // Without a candidate of both sides no check is sent.
+      // No check is sent without candidates of both sides.
       !course.isConnected
         && (course.state == "checking" || hasFailedChecks || (course.state == "new" && course.isNegotiated))
     }
   }
 
-  /// Whether ICE worked in each connection of the peer, and there is one.
+  /// Returns whether the peer has connections, and ICE worked in each.
   func wasConnected(_ peer: String) -> Bool {
     let courses = courses(of: peer)
     return !courses.isEmpty && courses.allSatisfy(\.wasConnected)
   }
 
-  /// Whether it is known that ICE never worked there, in any connection.
+  /// Returns whether it is known that ICE never worked in any connection of the peer.
   func neverWorked(_ peer: String) -> Bool {
     let courses = courses(of: peer)
     return !courses.isEmpty && !courses.contains(where: \.wasConnected)
   }
 
-  /// When the last pair that worked was lost; nil where none worked.
+  /// Returns the time at which the last working pair was lost; nil if none worked.
   func lostAt(_ peer: String) -> Instant? { courses(of: peer).compactMap(\.lostAt).max() }
 
-  /// When the last trouble of these peers began: the first time that one was not connected any more of those that still
-  /// are not, or gave up.
+  /// Returns the start of the last trouble of these peers: the earliest disconnection or failure of those that are
+  /// still not connected.
   func trouble(of peers: [String]) -> Instant? {
     peers.flatMap { courses(of: $0) }.filter { !$0.isConnected }.compactMap(\.lostAt).min()
   }
 
-  /// When the first of the peers gave up, or `time` where all go on.
+  /// Returns the time at which the first of the peers gave up, or `time` if none did.
   func end(of peers: [String], before time: Instant) -> Instant {
     peers.flatMap { courses(of: $0) }.compactMap(\.endedAt).filter { $0 < time }.min() ?? time
   }

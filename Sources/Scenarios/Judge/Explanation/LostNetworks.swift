@@ -1,10 +1,9 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// Networks that peers lost in the middle of a call, where ICE found no other pair and nobody restarted it.
+/// Networks that peers lost in the middle of a call, if ICE found no other pair and was not restarted.
 ///
-/// The side that stays where it was may have given up the pairs to the other's second network: then only an ICE restart
-/// brings them back.
+/// The remote side may have discarded the pairs to the second network: then only an ICE restart brings them back.
 struct LostNetworks {
   private let context: MonitorContext
   private var story: StoryCollector { context.story }
@@ -29,7 +28,7 @@ struct LostNetworks {
     }
   }
 
-  /// When a connection of the peer was last without a pair that works.
+  /// Returns the time at which a connection of the peer last lost its working pair.
   private func troubledAt(_ peer: String) -> Instant? {
     story.machines.filter {
       $0.name == PeerConnectionEvents.iceState.name && RunStory.isSubject($0.subject, of: peer)

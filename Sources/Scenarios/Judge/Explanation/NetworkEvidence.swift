@@ -2,7 +2,7 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// What the network did: packets it dropped and why, checks that failed, and how the NATs mapped.
+/// The evidence of the network: dropped packets and reasons, failed checks, and the mappings of NATs.
 final class NetworkEvidence {
   private final class Tally {
     let key: [String]
@@ -12,9 +12,9 @@ final class NetworkEvidence {
   }
 
   private let context: MonitorContext
-  /// By peer and reason.
+  /// The failed checks by peer and reason.
   private var checks: [Tally] = []
-  /// External endpoints of each internal one, by NAT: those that it has now, and the most it ever had at one time.
+  /// The external endpoints of each internal one, by NAT: the present ones, and the most at one time.
   private var mappings: [(nat: String, internal: Endpoint, live: [Endpoint], most: [Endpoint])] = []
   private let ice: ICEHistory
   private let faults: FaultHistory
@@ -41,7 +41,7 @@ final class NetworkEvidence {
         mappings.append((nat, inside, [outside], [outside]))
       }
     }
-    // A port that takes the place of another, after a reboot or an expiry, says nothing about destinations.
+    // A port that replaces another after a reboot or an expiry does not show a dependence on destinations.
     context.watch.listen(to: NetworkEvents.mappingRemoved) { [unowned self] record, _, _, inside, outside in
       end(outside, of: inside, at: record.subject)
     }
@@ -71,12 +71,12 @@ final class NetworkEvidence {
     tally.last = time
   }
 
-  /// Connectivity is explained only where it was in trouble; what was dropped always is.
+  /// Returns lines about drops, and about connectivity if it was in trouble.
   func lines(of peers: [String], at time: Instant, withLosses: Bool) -> [String] {
     connectivity(of: peers, at: time) + signalling(of: peers, at: time) + drops.lines(withLosses: withLosses)
   }
 
-  /// What keeps a call that never came about from the servers of its profile.
+  /// Returns why a call that was never established cannot reach the servers of its profile.
   private func signalling(of peers: [String], at time: Instant) -> [String] {
     guard !peers.allSatisfy(ice.wasConnected) else { return [] }
     let verdict = TopologyVerdict(context.scenario, under: faults.active(at: time).map(\.fault))
@@ -90,26 +90,26 @@ final class NetworkEvidence {
     let isInTrouble = peers.contains { peer in
       ice.isInTrouble(peer, hasFailedChecks: !failedChecks(of: peer).isEmpty)
     }
-    // A firewall that closes now shows in what it drops before ICE notices.
+    // A closing firewall shows in its drops before ICE notices.
     let isCut = active.contains { instance in
       FirewallChange(instance.fault) != nil
         && drops.dropped(
           at: "network/\(instance.fault.arguments.text("network") ?? "")", "firewall", since: instance.start)
     }
     guard isInTrouble || isCut else { return [] }
-    // A pair that worked was found, whatever lies between.
+    // A pair that worked was found, whatever lies between the peers.
     let isOfPaths = isInTrouble && !peers.contains(where: ice.wasConnected)
     return peers.compactMap(checkLine) + (isOfPaths ? natLines : [])
       + verdict(on: peers, decidedAt: end, at: time, isOfPaths: isOfPaths)
       + (isOfPaths ? candidates(of: peers, at: time) : [])
   }
 
-  /// What servers have not told yet of candidates.
+  /// Returns lines about candidates that servers have not yet supplied.
   private func candidates(of peers: [String], at time: Instant) -> [String] {
     SlowServers(context.scenario).lines(of: peers) { !$0.isDeclared } + relays.lines(of: peers, at: time)
   }
 
-  /// What the topology says at the time when it decided; what is not so any more has that time.
+  /// Returns the verdict on the topology at the decisive time, with that time if the topology has changed since.
   private func verdict(
     on peers: [String], decidedAt end: Instant, at time: Instant, isOfPaths: Bool
   ) -> [String] {
@@ -122,7 +122,7 @@ final class NetworkEvidence {
     return lines(at: end).map { present.contains($0) ? $0 : "\($0) (as it was at \(Wording.time(end)))" }
   }
 
-  /// Those that failed while another pair worked are of no account.
+  /// Returns the failed checks, without those that failed while another pair worked.
   private func failedChecks(of peer: String) -> [Tally] {
     let own = checks.filter { $0.key[0] == peer }
     guard ice.wasConnected(peer) else { return own }
@@ -140,7 +140,8 @@ final class NetworkEvidence {
     return "\(peer): connectivity checks failed to \(shown.joined(separator: ", "))\(rest)"
   }
 
-  /// One inside socket with several outside ports at one time shows that the mapping depends on the destination.
+  /// Lines about NATs: several outside ports of one inside socket at one time show that the mapping depends on the
+  /// destination.
   private var natLines: [String] {
     mappings.filter { $0.most.count > 1 }.prefix(4).map { mapping in
       let shown = mapping.most.prefix(3).map(\.description).joined(separator: ", ")

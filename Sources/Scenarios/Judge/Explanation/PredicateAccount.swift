@@ -1,13 +1,13 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// Says a predicate in words, and what its values are at the moment.
+/// Describes a predicate and its present values in words.
 struct PredicateAccount {
   let watch: Watch
 
-  /// `alice.call.state is connecting since 3.31 s; bob.call.state is connected since 3.40 s`
+  /// Returns `alice.call.state is connecting since 3.31 s; bob.call.state is connected since 3.40 s`.
   ///
-  /// Of a conjunction only the parts that are not true are told, of anything else every value.
+  /// For a conjunction it describes only the parts that are not true, for any other predicate every value.
   func account(of predicate: Predicate) -> String {
     var told: [String] = []
     for part in blamed(predicate) {
@@ -19,7 +19,7 @@ struct PredicateAccount {
     return told.isEmpty ? "it is \(Condition.truth(of: predicate, watch) == .yes)" : told.joined(separator: "; ")
   }
 
-  /// The conjuncts that are not true, or all when it is true.
+  /// Returns the conjuncts that are not true, or all when the conjunction is true.
   private func blamed(_ predicate: Predicate) -> [Predicate] {
     switch predicate.kind {
     case .and(let parts):
@@ -30,7 +30,7 @@ struct PredicateAccount {
     }
   }
 
-  /// `alice.q.mos, bob.audible`: what it reads of what nobody has set, or nil when all of it was set.
+  /// Returns the values that were never set, `alice.q.mos, bob.audible`, or nil if all were set.
   func unset(in predicate: Predicate) -> String? {
     let names = Self.operands(of: predicate).filter { !watch.wasSet(slot($0)) }.map(\.description)
     return names.isEmpty ? nil : names.inOrderOfAppearance.joined(separator: ", ")
@@ -56,7 +56,7 @@ struct PredicateAccount {
 
   private func sentence(_ operand: Operand) -> String { "\(operand) \(state(of: slot(operand)))" }
 
-  /// `is connected since 3.40 s`, `is unknown since 20.00 s, without a connection`, `was never set`
+  /// Returns `is connected since 3.40 s`, `is unknown since 20.00 s, without a connection`, or `was never set`.
   func state(of slot: Watch.Slot<TraceDatum>) -> String {
     guard watch.wasSet(slot) else { return "was never set" }
     let since = watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""

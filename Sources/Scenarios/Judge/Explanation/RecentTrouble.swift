@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// The last things a peer did or met that a person would want to know: errors, refusals, failures.
+/// The last notable events of a peer: errors, refusals, failures.
 struct RecentTrouble {
   private static let perPeer = 4
   private let context: MonitorContext

@@ -1,9 +1,9 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// Servers that take their time to answer, where a call still waits for them.
+/// Servers with a delay, while a call waits for their responses.
 struct SlowServers {
-  /// What is answered sooner delays no call by what a person notices.
+  /// A shorter delay is not noticeable in a call.
   private static let limit = Interval.milliseconds(100)
 
   private let scenario: Scenario

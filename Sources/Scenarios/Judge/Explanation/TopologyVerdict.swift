@@ -1,18 +1,18 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// What the topology alone says about whether two peers can reach each other (RFC 4787, RFC 5128).
+/// The verdict on the topology alone, whether two peers can reach each other (RFC 4787, RFC 5128).
 struct TopologyVerdict {
   private let scenario: Scenario
   private let faults: [Fault]
 
-  /// - Parameter faults: those that are at work.
+  /// - Parameter faults: the faults in force.
   init(_ scenario: Scenario, under faults: [Fault] = []) { (self.scenario, self.faults) = (scenario, faults) }
 
-  /// Sentences that explain what each peer's networks keep it from and, of two peers, why no direct path can work. What one
-  /// network of a peer keeps it from is said only where no other network of it leads on.
+  /// Returns sentences that explain what each peer's networks block and, for two peers, why no direct path can work. An
+  /// obstacle of one network is described only if no other network of the peer avoids it.
   ///
-  /// - Parameter isOfPaths: false where pairs had been found, so that firewalls alone can have ended them.
+  /// - Parameter isOfPaths: false if pairs had been found, so that only firewalls can have ended them.
   func lines(between peers: [String], isOfPaths: Bool = true) -> [String] {
     let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
     let firewalls = real.flatMap {
@@ -20,7 +20,7 @@ struct TopologyVerdict {
     }
     guard isOfPaths else { return firewalls }
     let needy = real.filter { $0.ice.policy == .relay }
-    // Who may use relays alone tries no direct pair, and nor does the other with it.
+    // A peer with a relay-only policy tries no direct pair, and neither does its partner.
     guard needy.isEmpty else {
       let lack = needy.compactMap { peer in
         scenario.topology.lackOfRelays(for: [peer]).map {
@@ -32,7 +32,8 @@ struct TopologyVerdict {
     return firewalls + pairs(of: real).flatMap { directPairs($0, $1) }
   }
 
-  /// Those who connect to each other: two, or of more those whose connections are named after each other.
+  /// Returns the pairs of peers that connect to each other: two, or of more those whose connections are named after
+  /// each other.
   private func pairs(of peers: [Scenario.Peer]) -> [(Scenario.Peer, Scenario.Peer)] {
     peers.indices.flatMap { index in
       peers[(index + 1)...].filter { peers.count == 2 || peers[index].connectionNames?.contains($0.name) == true }
@@ -40,7 +41,7 @@ struct TopologyVerdict {
     }
   }
 
-  /// What keeps each peer from the signalling server.
+  /// Returns why each peer cannot reach the signalling server.
   func signalling(of peers: [String], isDropping: (String) -> Bool) -> [String] {
     peers.compactMap { scenario.peer($0) }.flatMap { peer in
       FirewallVerdict(topology: scenario.topology, peer: peer, ways: ways(of: peer)).signalling(isDropping: isDropping)
@@ -51,13 +52,12 @@ struct TopologyVerdict {
 
   // MARK: NATs
 
-  /// Why no pair of host, server-reflexive or peer-reflexive candidates of two peers can work, where that is so of all of
-  /// them.
+  /// Returns why no pair of host, server-reflexive or peer-reflexive candidates of two peers can work, if none can.
   private func directPairs(_ a: Scenario.Peer, _ b: Scenario.Peer) -> [String] {
     let (ways, others) = (ways(of: a), ways(of: b))
     let pairs = ways.flatMap { way in others.map { (way, $0) } }
     let verdicts = pairs.map { verdict(of: $0.0, $0.1, haveAsked: (asksForAddress(a), asksForAddress(b))) }
-    // What firewalls alone forbid is told already.
+    // Obstacles of firewalls alone have been described.
     guard !verdicts.contains(.mayWork), verdicts.contains(where: { $0 != .isBlocked }) else { return [] }
     guard verdicts.contains(where: { $0.reason != nil }) else { return [hostCandidates(a, b)] }
     let borders = "\(a.name) is behind \(describe(ways)), \(b.name) behind \(describe(others))"
@@ -68,9 +68,9 @@ struct TopologyVerdict {
 
   private enum PairVerdict: Equatable {
     case mayWork, isBlocked
-    /// Behind two NATs of which neither is passed.
+    /// Both peers are behind NATs that block each other.
     case neitherIsPassed(isSymmetric: Bool)
-    /// The NATs could be passed, if both ends had asked a server for the address that they have outside.
+    /// The NATs could be passed if both ends had asked a server for their outside address.
     case isNotAsked
 
     var reason: String? {
@@ -83,24 +83,24 @@ struct TopologyVerdict {
     }
   }
 
-  /// - Parameter haveAsked: whether each asks a server for the address that it has outside.
+  /// - Parameter haveAsked: whether each peer asks a server for its outside address.
   private func verdict(of way: Way, _ other: Way, haveAsked: (Bool, Bool)) -> PairVerdict {
     let ruling = verdict(of: way, other)
     guard ruling == .mayWork, !meet(way, other), let nat = way.strictest?.nat, let facing = other.strictest?.nat
     else { return ruling }
-    // Checks from an address that nobody was told pass only a filter that lets in everybody.
+    // Checks from an unknown address pass only an endpoint-independent filter.
     let isReached = haveAsked.1 && (haveAsked.0 || facing.filter == .endpointIndependent)
     let isReaching = haveAsked.0 && (haveAsked.1 || nat.filter == .endpointIndependent)
     return isReached || isReaching ? .mayWork : .isNotAsked
   }
 
-  /// Whether a way leads from one to the other past no NAT.
+  /// Returns whether a path leads from one to the other without a NAT.
   private func meet(_ way: Way, _ other: Way) -> Bool {
     way.passes(other.network) || other.passes(way.network) || (way.hasIPv6 && other.hasIPv6)
   }
 
   private func verdict(of way: Way, _ other: Way) -> PairVerdict {
-    // Where one is on the other's way out, they meet before the NATs of both.
+    // If one network is on the other's path out, they meet before the NATs of both.
     guard !way.passes(other.network), !other.passes(way.network) else { return .mayWork }
     guard !way.closesMedia, !other.closesMedia else { return .isBlocked }
     guard !meet(way, other), let nat = way.strictest?.nat, let facing = other.strictest?.nat,
@@ -128,7 +128,7 @@ struct TopologyVerdict {
     ways.compactMap(\.strictest).map(describe).joined(separator: " and ")
   }
 
-  /// Whether checks from behind one NAT pass the other, to the port that its STUN server saw.
+  /// Returns whether checks from behind one NAT pass the other, to the port that its STUN server saw.
   private func reaches(_ from: Topology.NAT, _ to: Topology.NAT) -> Bool {
     switch to.filter {
     case .endpointIndependent: true

@@ -3,21 +3,21 @@ internal import Formats
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// What people did that decides what others hear: a user who muted, hung up or keeps the app from recording, and a
-/// microphone that hears nothing.
+/// The actions of users that decide what others hear: muting, hanging up, denying the app the microphone, and a silent
+/// microphone.
 struct UserDeeds {
   private struct Deed {
     let peer: String
     let action: String
     let target: String
     let time: Instant
-    /// The action that takes it back: the one that unmutes, of the one that mutes.
+    /// The name of the action that reverts it: the one that unmutes, for the one that mutes.
     let inverse: String?
     var takenBackAt: Instant?
   }
 
-  /// What was done longer before the change is not told, unless it is in force: hearing lags by what is buffered and by
-  /// ``Device/silenceLimit``.
+  /// The time before a change in which an action may have caused it, unless it is in force: sound is delayed by buffers
+  /// and by ``Device/silenceLimit``.
   private static let lead = Interval.seconds(5)
   private static let perPeer = 3
 
@@ -28,7 +28,7 @@ struct UserDeeds {
     (self.context, self.hearing) = (context, hearing)
   }
 
-  /// What is in force or may bear on something, without what the app refused.
+  /// The actions that are in force or may have an effect, without those that the app refused.
   private var deeds: [Deed] {
     var deeds: [Deed] = []
     for deed in context.story.deeds.elements where !deed.isRefused {
@@ -39,7 +39,7 @@ struct UserDeeds {
 
   private static func note(_ deed: RunStory.Deed, _ actions: [ActionDeclaration], in deeds: inout [Deed]) {
     let (peer, name) = (deed.peer, deed.action)
-    // A call begins with nothing done in it.
+    // A call begins without actions.
     let role = actions.first { $0.name == name }?.role
     if role?.isConsent == true {
       deeds.removeAll { $0.peer == peer && $0.inverse != nil }
@@ -54,7 +54,7 @@ struct UserDeeds {
     deeds.append(Deed(peer: peer, action: name, target: deed.target, time: deed.time, inverse: inverse))
   }
 
-  /// What bears on a value that failed the expectation.
+  /// Returns the actions that affect a value of the failed expectation.
   ///
   /// `alice: the user chose mute at 8.38 s, and did not choose unmute since`
   func lines(of expectation: Expectation, at time: Instant) -> [String] {
@@ -67,12 +67,12 @@ struct UserDeeds {
         if deed.inverse != nil {
           return speakers.contains(deed.peer) && (deed.takenBackAt.map { $0 >= time - Self.lead } ?? true)
         }
-        // What ends the window of a metric did nothing to what was measured within.
+        // An action that ends the window of a metric did not affect the samples within it.
         return deed.time >= start && (!isMetric || deed.time < time)
       }
   }
 
-  /// What was done shortly before `time`.
+  /// Returns the actions shortly before `time`.
   func lines(at time: Instant) -> [String] {
     lines { $0.inverse == nil && $0.time >= time - Self.lead }
   }

@@ -2,11 +2,11 @@ internal import CallCore
 internal import ScenarioFormat
 internal import SimNet
 
-/// A network that a peer is on, with the networks whose routers its packets pass on their way out.
+/// A network of a peer, with the networks whose routers its packets pass on their path out.
 struct Way {
   typealias Border = (network: Topology.Network, nat: Topology.NAT)
 
-  /// A network's router, and what it lets through at the time that is explained; nil where it has no firewall.
+  /// A network's router with its firewall rules at the explained time; nil without a firewall.
   struct Router {
     let network: Topology.Network
     let rules: FirewallRules?
@@ -19,10 +19,10 @@ struct Way {
     routers.first?.network.prefixes.contains { $0.value.address.isIPv6 } ?? false
   }
 
-  /// Whether packets come through a network on their way out.
+  /// Returns whether outgoing packets pass a network.
   func passes(_ name: String) -> Bool { network == name || routers.contains { $0.network.name == name } }
 
-  /// The NAT that lets in least.
+  /// The strictest NAT.
   var strictest: Border? {
     let borders = routers.compactMap { router in router.network.nat.map { (network: router.network, nat: $0) } }
     return borders.first { $0.nat.isSymmetric } ?? borders.first { $0.nat.filter == .addressAndPort } ?? borders.first
@@ -32,14 +32,14 @@ struct Way {
 
   var blocksUDP: Bool { routers.contains { $0.rules?.blocksAllUDP ?? false } }
   var blocksTCP: Bool { routers.contains { $0.rules?.blocksAllTCP ?? false } }
-  /// Whether nothing goes over UDP to the ports that peers and relays use among themselves.
+  /// Whether no UDP passes to the ports that peers and relays use among themselves.
   var closesMedia: Bool { routers.contains { $0.rules?.closesMedia ?? false } }
 }
 
 extension Way {
-  /// Where a peer is at the start, and where `link.move` takes it, each once.
+  /// Returns the networks of a peer at the start and after each `link.move`, without duplicates.
   ///
-  /// - Parameter faults: those that are at work.
+  /// - Parameter faults: the faults in force.
   static func all(of peer: Scenario.Peer, in scenario: Scenario, under faults: [Fault]) -> [Way] {
     let links = Set(peer.interfaces.map(\.link))
     let moves = scenario.timeline.compactMap { entry -> String? in
@@ -57,7 +57,7 @@ extension Way {
 }
 
 extension FirewallRules {
-  /// The ports of sockets that nobody gave a port (RFC 6335 section 6): those of peers, and of relays towards peers.
+  /// The ephemeral ports (RFC 6335 section 6): those of peers, and of relays towards peers.
   private static let dynamicPorts: ClosedRange<UInt16> = 49_152...65_535
 
   fileprivate init?(of network: Topology.Network, under faults: [Fault]) {
@@ -77,7 +77,7 @@ extension FirewallRules {
     return allowedUDPPorts?.isDisjoint(with: Self.dynamicPorts) ?? false
   }
 
-  /// Whether a packet to that port passes.
+  /// Returns whether a packet to a port passes.
   func admits(_ transport: TransportProtocol, _ port: UInt16) -> Bool {
     switch transport {
     case .udp: !blocksUDP && (allowedUDPPorts?.contains(port) ?? true)
@@ -85,7 +85,7 @@ extension FirewallRules {
     }
   }
 
-  /// `lets out to port 80, 443 only`, of a firewall that does not let out `closed`.
+  /// Returns `lets out to port 80, 443 only`, for a firewall that does not let out `closed`.
   func rule(for transport: TransportProtocol, closed: [UInt16]) -> String {
     let allowed = transport == .udp ? allowedUDPPorts : allowedTCPPorts
     let other = transport == .udp ? allowedTCPPorts : allowedUDPPorts
@@ -99,6 +99,6 @@ extension FirewallRules {
 }
 
 extension Topology.NAT {
-  /// Its port for the STUN server is not the one that it uses towards a peer.
+  /// Whether its port towards a peer differs from the one that the STUN server saw.
   var isSymmetric: Bool { map != .endpointIndependent }
 }

@@ -2,12 +2,12 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// Both sides of a call end with views that pair: both connected, or both ended by codes that tell one story.
+/// Both sides of a call end with matching views: both connected, or both ended by codes that agree.
 ///
-/// It follows what each app says of the call it is in (`call.id`, `call.peer`), however that call began; of apps that
-/// do not say it, the calls their users place.
+/// It follows the call that each app reports (`call.id`, `call.peer`), however that call began; for apps that do not
+/// report it, the calls that their users place.
 final class Agreement {
-  /// One side's last call.
+  /// The last call of one side.
   private struct View {
     let id: String
     let peer: String
@@ -24,7 +24,7 @@ final class Agreement {
   private let report: (Violation) -> Void
   private let names: [String]
   private var views: [String: View] = [:]
-  /// Every call a side was ever in.
+  /// All calls of each side.
   private var history: [String: Set<String>] = [:]
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
@@ -34,13 +34,13 @@ final class Agreement {
     let watch = context.watch
     for peer in names {
       let id = watch.slot(peer, PeerEvents.callID)
-      // Whom it is with is said after which it is.
+      // The app reports the partner of a call after its id.
       watch.listen(to: PeerEvents.callPeer, of: peer) { [unowned self, unowned watch] record, other in
         if let id = watch.value(id) { begin(peer, id, with: other, at: record.time) }
       }
       watch.listen(to: PeerEvents.action, of: peer) { [unowned self, unowned watch] record, action, callee in
         guard watch.value(id) == nil, let other = called(action, callee, by: peer) else { return }
-        // Until both have said something of their own, the two are in the call that one of them placed.
+        // Until both have reported an id of their own, the two are in the call that one of them placed.
         let call = "\(peer) > \(other) \(record.number.rawValue)"
         begin(peer, call, with: other, at: record.time)
         if watch.value(watch.slot(other, PeerEvents.callID)) == nil { begin(other, call, with: peer, at: record.time) }
@@ -56,7 +56,7 @@ final class Agreement {
     history[peer, default: []].insert(id)
   }
 
-  /// Whom an action calls; nil when it is no call.
+  /// Returns the called user; nil if the action is not a call.
   private func called(_ action: String, _ callee: String, by peer: String) -> String? {
     guard case .begin? = context.vocabulary(of: peer)?.action(action)?.role, names.contains(callee) else { return nil }
     return callee
@@ -73,7 +73,7 @@ final class Agreement {
         checkAlone(peer, view, with: partner, at: time)
         continue
       }
-      // Each pair once, beginning with the side that was in it first.
+      // Each pair is judged once, beginning with the side that was in the call first.
       let isFirst = view.began < other.began || (view.began == other.began && isBefore(peer, partner))
       if isFirst { check(peer, view, partner, other, at: time) }
     }
@@ -83,7 +83,7 @@ final class Agreement {
     (names.firstIndex(of: a) ?? 0) < (names.firstIndex(of: b) ?? 0)
   }
 
-  /// Whether somebody is still connected to a peer whose call is over: he may not have noticed yet.
+  /// Whether a peer is connected to one whose call is over: it may not have noticed yet.
   var isOneSided: Bool {
     names.contains { peer in
       guard let view = views[peer], names.contains(view.peer), case .connected? = CallStage(of: peer, context) else {
@@ -93,7 +93,7 @@ final class Agreement {
     }
   }
 
-  /// Whether the other side is not, or no longer, in that call.
+  /// Returns whether the other side is not, or no longer, in that call.
   private func isOver(_ view: View, for other: String) -> Bool {
     guard let stage = CallStage(of: other, context) else { return false }
     guard views[other]?.id == view.id else { return true }
@@ -101,7 +101,7 @@ final class Agreement {
     return false
   }
 
-  /// The other side is in another call, or never heard of this one.
+  /// Judges a call whose other side is in another call, or never heard of this one.
   private func checkAlone(_ peer: String, _ view: View, with other: String, at time: Instant) {
     guard case .connected? = CallStage(of: peer, context), CallStage(of: other, context) != nil else { return }
     let known = history[other]?.contains(view.id) == true
@@ -137,9 +137,9 @@ final class Agreement {
     context.vocabulary(of: peer)?.endCode(code)
   }
 
-  /// Two sides disagree when each says that the other ended the call, or one that the other ended what that one
-  /// refused; every other pair is one story seen from two sides, or two sides that gave up separately because they
-  /// could not tell each other.
+  /// Returns whether two end codes contradict each other: each says that the other side ended the call, or one says
+  /// that the other ended a call which that one refused. Every other pair is consistent, or two sides gave up
+  /// separately because they could not reach each other.
   private func contradict(_ a: CodeDeclaration?, _ b: CodeDeclaration?) -> Bool {
     guard let a, let b, a.blame == .other, b.blame == .other else { return false }
     return !a.isRefusal || !b.isRefusal

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// The microphone is open only from the call or accept to the end plus ``grace``.
+/// The microphone is open only from the call or accept until the end plus ``grace``.
 final class CaptureScope {
   static let grace = Interval.milliseconds(200)
 
@@ -14,7 +14,7 @@ final class CaptureScope {
       context.watch.listen(to: PeerEvents.microphone, of: peer) {
         [unowned consent, unowned watch = context.watch] record, isOpen in
         guard isOpen, !consent.isGiven else { return }
-        // Opened and consented to in one event is in order.
+        // Opening and consent may be in the same event.
         watch.afterEvent {
           guard !consent.isGiven else { return }
           let actual = "\(peer) opened its microphone at \(Wording.time(record.time)) without a call its user wanted"

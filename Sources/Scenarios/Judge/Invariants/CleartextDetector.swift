@@ -2,13 +2,14 @@ internal import CallCore
 package import ScenarioFormat
 internal import SimNet
 
-/// Looks on the wire for what peers had before protection, and writes a `cleartext` event for every packet it finds.
+/// Searches the wire for payloads as they were before protection, and writes a `cleartext` event for every packet it
+/// finds.
 ///
-/// A session says the first eight bytes of each payload before it is protected (`media.sent`). They must not be at
-/// the start of the payload of any RTP packet the peer's host sends, be it bare or inside TURN framing. Whether the
-/// event or the packet comes first does not matter.
+/// A session reports the first eight bytes of each payload before it is protected (`media.sent`). No RTP packet that
+/// the peer's host sends may have them at the start of its payload, bare or inside TURN framing. The event and the
+/// packet may come in either order.
 package final class CleartextDetector {
-  /// Payloads shorter than a prefix are padded by the session, and prove nothing.
+  /// Sessions pad payloads shorter than a prefix, so those prove nothing.
   private static let prefixSize = 8
   private static let smallestHeader = 12
   private static let memory = 256
@@ -17,7 +18,7 @@ package final class CleartextDetector {
   private var sightings: [String: Sightings] = [:]
   private var listeners: [(_ peer: String, _ identity: UInt64) -> Void] = []
 
-  /// What one peer meant to send and what its interfaces carried, newest last.
+  /// The payloads that one peer protected and those that its interfaces carried, newest last.
   private final class Sightings {
     let peer: String
     let subject: TraceSubject
@@ -29,7 +30,7 @@ package final class CleartextDetector {
     }
   }
 
-  /// - Parameter peers: those whose sessions say what they protect.
+  /// - Parameter peers: the peers whose sessions report their payloads.
   package init(peers: [Scenario.Peer], tap: WireTap, watch: Watch) {
     trace = watch.trace
     for peer in peers {
@@ -50,7 +51,7 @@ package final class CleartextDetector {
     })
   }
 
-  /// Calls `listener` for every packet in clear.
+  /// Calls `listener` for every unencrypted packet.
   func listen(_ listener: @escaping (_ peer: String, _ identity: UInt64) -> Void) { listeners.append(listener) }
 
   private func tell(_ sighting: Sightings, _ identity: UInt64) {
@@ -58,7 +59,7 @@ package final class CleartextDetector {
     for listener in listeners { listener(sighting.peer, identity) }
   }
 
-  /// The last few prefixes, each with the packet that had it.
+  /// The last few prefixes, each with the identity of its packet.
   private struct RecentPrefixes {
     private var ring: [(prefix: UInt64, identity: UInt64)] = []
     private var position = 0

@@ -2,16 +2,16 @@ internal import CallCore
 internal import ScenarioFormat
 internal import SimNet
 
-/// No media leaves a device before its user accepted or placed the call, packet by packet, by what its interfaces carry.
+/// No media leaves a device before its user accepted or placed the call, judged for each packet at its interfaces.
 final class Consent {
   private var senders: [String: Sender] = [:]
   private let report: (Violation) -> Void
 
-  /// One peer's consent, and what it meant to send on a connection while it had it.
+  /// The consent of one peer, and the packets that it sent on a connection with consent.
   private final class Sender {
     let consent: UserConsent
     var isTold = false
-    /// Packets by source that were handed over in time and may leave late, as a connection to a relay lets them.
+    /// The number of packets per source that were sent in time and may leave late, over a connection to a relay.
     var waiting: [UInt32: Int] = [:]
 
     init(_ consent: UserConsent) { self.consent = consent }
@@ -41,7 +41,7 @@ final class Consent {
 
   private func judge(_ media: WireMedia, _ sender: Sender) {
     let isInTime = sender.consent.isGiven
-    // Nothing waits in front of a datagram; what is in a stream was put there in order.
+    // A datagram does not wait for others; a stream keeps its order.
     sender.waiting[media.ssrc, default: 0] -= 1
     let hasWaited = media.transport == .tcp && sender.waiting[media.ssrc, default: 0] >= 0
     guard !isInTime, !hasWaited else {

@@ -1,8 +1,8 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// A message of an app or a server that is not as the vocabulary declares it is a bug of the profile, or of its declaration.
-/// It cannot be turned off. What puppets say and faults change is nobody's bug.
+/// A message of an app or a server that does not match its declaration in the vocabulary is a bug of the profile or of
+/// the declaration. This check cannot be turned off. Messages of puppets and messages that faults change are exempt.
 final class FittingMessages {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     context.watch.listen(to: ServerEvents.messageMisfit) { record, type, sender, receiver, problem in

@@ -2,18 +2,19 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Statistics
 
-/// Statistics equal what the peer's interfaces carried, stream by stream: packets, bytes, losses, jitter, round trips.
+/// Statistics equal the traffic at the peer's interfaces, stream by stream: packets, bytes, losses, jitter, round
+/// trips.
 ///
-/// What the stack takes is known by its word, packet by packet, and each must have arrived at that instant; what arrived
-/// and it passed over in silence it must account for. What a device could not send has not left it, so a sender may
-/// count that much more than the wire carried.
+/// The stack reports each packet that it accepts, which must have arrived at that instant, and must account for packets
+/// that it ignores. A packet that the device could not send has not left it, so a sender may count that many more than
+/// the wire carried.
 final class HonestStats {
   let traffic: [PeerTraffic]
   private let report: (Violation) -> Void
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     self.report = report
-    // Of a program outside the network sees what its kernel lets out and in; the program may have numbered more.
+    // For an external program the network sees only what passes its kernel; the program may have numbered more packets.
     traffic = context.scenario.peers.filter { $0.stack == .real }.map { PeerTraffic($0.name, context) }
     for traffic in traffic {
       traffic.onForged = { [peer = traffic.peer] ssrc, time in
@@ -75,7 +76,7 @@ final class HonestStats {
   /// The stack counts in whole ticks of the media clock, each of which is 21 µs.
   private static let jitterTolerance = 0.000_1
 
-  /// Bytes with RTP headers, which W3C counts apart, before protection: what SRTP adds to a packet is the same for each.
+  /// Checks bytes with RTP headers, which W3C counts separately, before protection: SRTP adds the same to each packet.
   private func check(bytes claim: Claim, _ way: String, _ wire: Int64, _ packets: Int64) {
     guard let payload = claim.entry.integer("bytes\(way)"), let headers = claim.entry.integer("headerBytes\(way)")
     else {
@@ -87,7 +88,7 @@ final class HonestStats {
       "\(packets) packets of \(wire) bytes, protected, were on the wire")
   }
 
-  /// None, HMAC-SHA1-32, HMAC-SHA1-80, GCM.
+  /// No tag, HMAC-SHA1-32, HMAC-SHA1-80, GCM.
   private static let tagSizes: [Int64] = [0, 4, 10, 16]
 
   private func check(roundTrip claim: Claim, _ traffic: PeerTraffic) {
@@ -98,7 +99,7 @@ final class HonestStats {
 
   // MARK: Telling
 
-  /// One entry of a report, and when it was given.
+  /// One entry of a report and its time.
   private struct Claim {
     let entry: StatsReport.Entry
     let peer: String

@@ -2,7 +2,7 @@ package import CallCore
 internal import ScenarioFormat
 package import Statistics
 
-/// The invariants of a run: those that hold by default, with what the scenario adds and takes away.
+/// The invariants of a run: the defaults, with the additions and exceptions of the scenario.
 package final class InvariantJudge {
   package private(set) var violations: [Violation] = []
   private let context: MonitorContext
@@ -11,7 +11,7 @@ package final class InvariantJudge {
   private var monitors: [AnyObject] = []
   private var agreement: Agreement?
   private var statistics: HonestStats?
-  /// At most so many violations of one invariant are told; one broken peer breaks it with every packet.
+  /// The number of violations that are reported per invariant: a broken peer may violate it with every packet.
   private static let limit = 5
 
   init(_ context: MonitorContext, _ explanation: Explanation) {
@@ -52,12 +52,12 @@ package final class InvariantJudge {
 
   // MARK: What the runner hands in
 
-  /// A peer's statistics, taken when nothing of the peer was half done.
+  /// Takes a peer's statistics, read between its events.
   package func sampled(_ report: StatsReport, of peer: String, at time: Instant) {
     statistics?.check(report, of: peer, at: time)
   }
 
-  /// Whether no peer is on its way from one state to another, or still in a call that the other side has left.
+  /// Whether no peer is in a transient state, or in a call that the other side has left.
   package var arePeersSettled: Bool {
     agreement?.isOneSided != true
       && context.scenario.peers.allSatisfy { peer in
@@ -65,13 +65,13 @@ package final class InvariantJudge {
       }
   }
 
-  /// The timeline is over, the faults are cleared, and the time to recover has passed.
+  /// Judges after the timeline, when the faults are cleared and the time to recover has passed.
   package func endOfPhaseTwo(at time: Instant) {
     agreement?.check(at: time)
     StuckStates(context).check(at: time) { add($0) }
   }
 
-  /// Everything was shut down, and this is left, a line each: `alice: 2 timers`.
+  /// Judges the leftovers after everything was shut down, one line each: `alice: 2 timers`.
   package func quiesced(leftovers: [String], at time: Instant) {
     guard isOn(.quiescence) else { return }
     for line in leftovers { add(Violation(.quiescence, at: time, actual: line)) }

@@ -1,7 +1,8 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// A transition that the vocabulary does not allow is a bug of the app, whoever provoked it. It cannot be turned off.
+/// A transition that the vocabulary does not allow is a bug of the app, whatever caused it. This check cannot be turned
+/// off.
 final class LegalTransitions {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for peer in context.scenario.peers.map(\.name) {

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// No media packet crosses the wire unprotected, as ``CleartextDetector`` sees it.
+/// No media packet is sent unprotected, as detected by ``CleartextDetector``.
 final class NoCleartext {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for peer in context.scenario.peers.map(\.name) {

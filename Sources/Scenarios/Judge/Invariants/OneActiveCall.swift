@@ -1,8 +1,8 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// A peer is in at most one active call: it never holds two peer connections, not for an instant; one whose profile takes
-/// several for normal never holds two of one name.
+/// A peer has at most one active call: it never holds two peer connections at an instant. If its profile allows
+/// several, it never holds two with one name.
 final class OneActiveCall {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     for subject in context.scenario.peers.flatMap(\.connectionSubjects) {

@@ -2,29 +2,30 @@ internal import CallCore
 internal import ScenarioFormat
 internal import SimNet
 
-/// What one peer's interfaces carried, beside what its stack says of it, packet by packet.
+/// The traffic at one peer's interfaces, compared with the reports of its stack packet by packet.
 final class PeerTraffic {
-  /// One source's packets on their way out.
+  /// The packets of one source that were sent.
   struct Sent {
     var packets: Int64 = 0
     var bytes: Int64 = 0
   }
 
-  /// One source's packets that arrived.
+  /// The packets of one source that arrived.
   struct Received {
-    /// Those the stack took.
+    /// The packets that the stack accepted.
     var taken = ReceptionRecord()
-    /// Those it said nothing of, at the time or since.
+    /// The number of packets that the stack did not report at their time or since.
     var ignored: Int64 = 0
-    /// Those that have just arrived.
+    /// The packets that have just arrived.
     var pending: [WireMedia] = []
-    /// The newest that the stack took, as a ring.
+    /// The newest packets that the stack accepted, as a ring.
     private var newest: [UInt64] = []
     private var oldest = 0
-    /// More than SRTP looks back for replays (RFC 3711 section 3.3.2).
+    /// More than the replay window of SRTP (RFC 3711 section 3.3.2).
     private static let memory = 1_024
 
-    /// The one that the stack says it took. Of several at one instant it is none that came before: that is refused.
+    /// Returns the packet that the stack reports as accepted. Of several at one instant it is one that did not come
+    /// before: SRTP rejects replays.
     mutating func take() -> WireMedia? {
       guard !pending.isEmpty else { return nil }
       let fresh = pending.count > 1 ? pending.firstIndex { !newest.contains($0.identity) } : 0
@@ -49,19 +50,19 @@ final class PeerTraffic {
   let peer: String
   private(set) var sent: [UInt32: Sent] = [:]
   private(set) var received: [UInt32: Received] = [:]
-  /// What the device could not send: no socket, no interface, no room.
+  /// The number of packets that the device could not send: no socket, no interface, no room.
   private(set) var unsent: Int64 = 0
-  /// What the stack refused, or the host before it.
+  /// The number of packets that the stack or the host rejected.
   private(set) var refused: Int64 = 0
-  /// Whether media or checks left by a connection, where they may wait.
+  /// Whether media or checks were sent over TCP connections, where they may wait.
   private(set) var usesConnections = false
-  /// When checks left, those that may still be answered, oldest first.
+  /// The times of the checks that may still be answered, oldest first.
   private var asked: [(transaction: UInt64, time: Instant)] = []
-  /// In nanoseconds, each once, in order.
+  /// The round trips in nanoseconds, distinct and sorted.
   private var roundTrips: [Int64] = []
-  /// Of the checks through relays, over UDP or on connections.
+  /// The shortest round trip of checks through relays, over UDP or TCP connections.
   private var shortestRelayed: Int64?
-  /// Told when the stack says that it took a packet that never arrived.
+  /// Called when the stack reports a packet that never arrived.
   var onForged: ((_ ssrc: UInt32, Instant) -> Void)?
 
   init(_ peer: String, _ context: MonitorContext) {
@@ -93,13 +94,13 @@ final class PeerTraffic {
     }
   }
 
-  /// The stack says that it took a packet: it must have arrived at this very instant.
+  /// Notes that the stack accepted a packet, which must have arrived at this instant.
   private func took(_ ssrc: UInt32, at time: Instant) {
     received[ssrc]?.settle(before: time)
     if received[ssrc]?.take() == nil { onForged?(ssrc, time) }
   }
 
-  /// Nothing more happens at this time.
+  /// Settles the packets of a source at the end of an instant.
   func settle(_ ssrc: UInt32, at time: Instant) { received[ssrc]?.settle(before: time + .nanoseconds(1)) }
 
   // MARK: Round trips
@@ -122,9 +123,9 @@ final class PeerTraffic {
     }
   }
 
-  /// Whether some check and its answer were so far apart, to the microsecond.
+  /// Returns whether a check and its response had this distance, to the microsecond.
   ///
-  /// A check through a relay may have waited for the connection, or for the permission, before the wire saw it.
+  /// A check through a relay may have waited for the connection, or for the permission, before it was sent.
   func hasMeasured(_ seconds: Double) -> Bool {
     let claimed = Interval.seconds(1).scaled(by: seconds)
     let next = place(of: (claimed - .microseconds(1)).nanoseconds)
@@ -132,7 +133,7 @@ final class PeerTraffic {
     return shortestRelayed.map { ($0...Self.longestTransaction).contains(claimed.nanoseconds) } ?? false
   }
 
-  /// Where the first round trip is that is no shorter.
+  /// Returns the index of the first round trip that is not shorter.
   private func place(of nanoseconds: Int64) -> Int {
     var range = 0..<roundTrips.count
     while !range.isEmpty {
@@ -142,6 +143,6 @@ final class PeerTraffic {
     return range.lowerBound
   }
 
-  /// What is not answered by then has been given up (RFC 8489 section 6.2.1).
+  /// The time after which an unanswered check has been abandoned (RFC 8489 section 6.2.1).
   private static let longestTransaction = Interval.milliseconds(39_500).nanoseconds
 }

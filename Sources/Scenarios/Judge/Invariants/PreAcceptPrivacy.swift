@@ -1,13 +1,13 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// Before its user accepts, a peer's address does not get out: it signals relay candidates only, and sends packets to
-/// nobody but servers.
+/// Before its user accepts, a peer does not reveal its address: it signals relay candidates only, and sends packets to
+/// servers only.
 final class PreAcceptPrivacy {
   private var consents: [UserConsent] = []
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
-    // Whoever a peer can be called by is not a server.
+    // Only the servers of the topology count as servers, not hosts from which a peer can be called.
     let servers = context.scenario.topology.servers.map(\.name)
     let watch = context.watch
     let addresses = HostAddresses(servers: servers, context)
@@ -31,7 +31,7 @@ final class PreAcceptPrivacy {
     }
   }
 
-  /// The type in a `candidate:` line, after `typ`.
+  /// Returns the type in a `candidate:` line, after `typ`.
   private static func type(of candidate: String) -> String? {
     let words = candidate.split(separator: " ")
     guard let index = words.firstIndex(of: "typ"), index + 1 < words.count else { return nil }
@@ -39,7 +39,7 @@ final class PreAcceptPrivacy {
   }
 }
 
-/// Which addresses are servers', learnt from what they send: a server answers from its own address.
+/// The addresses of hosts, learned from the packets they send: a server answers from its own address.
 private final class HostAddresses {
   private var servers: Set<IPAddress> = []
   private var others: Set<IPAddress> = []

@@ -1,19 +1,19 @@
 internal import CallCore
 
-/// What a receiver of one source must count from the packets that reached it: losses and jitter of RFC 3550 (appendices
-/// A.3 and A.8) with libwebrtc's rule for restarts.
+/// The counts that a receiver of one source must have for the packets that reached it: losses and jitter of RFC 3550
+/// (appendices A.3 and A.8) with libwebrtc's rule for restarts.
 ///
-/// It is written apart from the stack on purpose: it judges what the stack says.
+/// It deliberately shares no code with the stack, because it judges the stack.
 struct ReceptionRecord {
   private(set) var packets: Int64 = 0
   private(set) var bytes: Int64 = 0
-  /// In ticks of the media clock.
+  /// The jitter in ticks of the media clock.
   private(set) var jitter = 0.0
-  /// How many numbers the source has used, as far as anybody can tell.
+  /// The number of sequence numbers that the source has used, as far as known.
   private var expected: Int64 = 0
   private var highest: UInt16 = 0
-  /// The number of the last packet, when it was too far from the others to be loss or reordering. It counts among the
-  /// losses only once the next packet has shown whether the source restarted.
+  /// The number of the last packet, when its distance from the others was too large for loss or reordering. It counts
+  /// as lost only after the next packet has shown whether the source restarted.
   private var doubtful: UInt16?
   /// The last packet in order.
   private var last: (timestamp: UInt32, arrival: Double)?
@@ -21,7 +21,7 @@ struct ReceptionRecord {
   static let clockRate = 48_000.0
   private static let reorderingLimit: UInt16 = 50
 
-  /// Negative when packets came more than once.
+  /// The number of lost packets; negative when packets came more than once.
   var lost: Int64 { expected - packets + (doubtful == nil ? 0 : 1) }
 
   mutating func receive(_ media: WireMedia) {
@@ -34,7 +34,7 @@ struct ReceptionRecord {
     let doubt = doubtful
     doubtful = nil
     if packets == 1 || doubt.map({ $0 &+ 1 }) == sequence {
-      // A source that begins, with one packet, or begins anew, with two: what lies between is no loss.
+      // A source starts with one packet and restarts with two: the numbers skipped before are not losses.
       expected += packets == 1 ? 1 : 2
       highest = sequence
       return true
@@ -51,14 +51,14 @@ struct ReceptionRecord {
   }
 
   private mutating func time(_ media: WireMedia) {
-    // Packets of one frame have one timestamp, and say nothing of the way.
+    // Packets of one frame have one timestamp, and do not show the transit time.
     guard media.timestamp != last?.timestamp else { return }
     let arrival = Double(media.time.nanoseconds) / 1e9 * Self.clockRate
     defer { last = (media.timestamp, arrival) }
     guard let last else { return }
     let sent = Double(Int32(bitPattern: media.timestamp &- last.timestamp))
     let difference = (arrival - last.arrival - sent).magnitude
-    // More than five seconds is another media clock.
+    // A difference of more than five seconds means another media clock.
     guard difference < 5 * Self.clockRate else { return }
     jitter += (difference - jitter) / 16
   }

@@ -2,7 +2,7 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// After the time to recover no peer may be on its way: it is idle, connected, or its call has ended.
+/// After the time to recover no peer may be in a transient state: it is idle, connected, or its call has ended.
 struct StuckStates {
   private let context: MonitorContext
 
@@ -18,19 +18,19 @@ struct StuckStates {
   }
 }
 
-/// Where a peer's main machine stands, as far as every profile has it.
+/// The stage of a peer's main machine, in terms that all profiles share.
 enum CallStage {
-  /// There is no call, or it is over.
+  /// There is no call, or it has ended.
   case none(state: String)
   case connected(since: Instant)
   case underway(state: String, since: Instant)
 
-  /// Keeps the state of a peer's call from the start, for who asks for it later.
+  /// Watches the state of a peer's call from the start, so that it can be queried later.
   static func follow(_ peer: String, _ context: MonitorContext) {
     if let machine = context.mainMachine(of: peer) { _ = context.watch.slot(peer, machine.name) }
   }
 
-  /// Nil for a puppet, before a machine's first state, and of a peer whom nobody follows.
+  /// Returns nil for a puppet, before a machine's first state, and for a peer that is not watched.
   init?(of peer: String, _ context: MonitorContext) {
     guard let machine = context.mainMachine(of: peer) else { return nil }
     let slot = context.watch.slot(peer, machine.name)

@@ -2,11 +2,11 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// What the user of one peer allowed: the call he placed or accepted, until it ends.
+/// The consent of one peer's user: the call that the user placed or accepted, until it ends.
 ///
-/// The harness knows what the user did and when. Of the app it takes only which call it is in (`call.id`, `call.peer`):
-/// an accept is an accept of the call that the app was showing then, a placed call one with the peer it was placed to.
-/// An app that does not say which call it is in is held to the order of things: some accept or call since the last end.
+/// The harness knows the user's actions and their times. The app only supplies the identity of its call (`call.id`,
+/// `call.peer`): an accept applies to the call that the app was showing then, a placed call to the called user. For an
+/// app that does not report its call, the order of events decides: an accept or call since the last end.
 final class UserConsent {
   private let vocabulary: ProfileVocabulary?
   private let watch: Watch
@@ -14,14 +14,14 @@ final class UserConsent {
   private let callID: Watch.Slot<String>
   private let callPeer: Watch.Slot<String>
   private var accepted: [String] = []
-  /// The user ids that were called.
+  /// The ids of the called users.
   private var placed: [String] = []
-  /// An accept or call whose call is not known.
+  /// Whether there was an accept or call for an unknown call.
   private var isUnspecific = false
-  /// What the last action added, in case the app refuses it.
+  /// Reverts the last action, in case the app refuses it.
   private var undo: (() -> Void)?
   private(set) var endedAt: Instant?
-  /// Told when the app claims a consent that its user did not give.
+  /// Called when the app claims a consent that its user did not give.
   var onForged: ((Instant) -> Void)?
   var onEnd: ((Instant) -> Void)?
 

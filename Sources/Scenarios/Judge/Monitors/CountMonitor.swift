@@ -2,7 +2,7 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// `count`: how often an anchor comes, or a predicate becomes true, within the window.
+/// `count`: the number of times an anchor comes, or a predicate becomes true, within the window.
 final class CountMonitor: Monitor {
   let ruling: Ruling
   private let count: Expectation.Count
@@ -11,7 +11,7 @@ final class CountMonitor: Monitor {
   private var condition: Condition?
   private var comparisons: TestedComparisons?
   private var times: [Instant] = []
-  /// Comings heard of in the event being told.
+  /// The number of times noted in the current event.
   private var heard = 0
 
   init(_ count: Expectation.Count, _ context: MonitorContext) {
@@ -20,7 +20,7 @@ final class CountMonitor: Monitor {
     span = ObservedWindow(count.between, context)
     ruling = Ruling(expected: "\(Self.name(of: count)) \(Wording.bounds(count.bounds)) times, \(span.text)")
     span.onChange = { [unowned self] in look(at: $0) }
-    // What is so from the start comes within a window that opens with it.
+    // A condition that is true from the start comes within a window that opens at the start.
     span.start()
     listen()
   }
@@ -33,7 +33,7 @@ final class CountMonitor: Monitor {
     }
   }
 
-  /// Flags and definitions are anchors for their first truth only; here every time counts.
+  /// Listens to the anchor. Flags and definitions are anchors for their first truth only, but here every time counts.
   private func listen() {
     switch count.subject {
     case .predicate(let predicate)?: listen(to: predicate)
@@ -65,7 +65,7 @@ final class CountMonitor: Monitor {
     context.later { [unowned self] in look(at: $0) }
   }
 
-  /// Unsettled while something may still come that the bounds ask for.
+  /// Whether something that the bounds require may still come.
   var isPending: Bool {
     ruling.isOpen && (span.waitsForAnchor || !count.bounds.allSatisfy { $0.admits(Double(times.count)) })
   }
@@ -110,7 +110,7 @@ final class CountMonitor: Monitor {
     ruling.decide(holds ? .pass : .fail, at: time, text, miss: miss)
   }
 
-  /// Why a predicate was not put to the test, where more times than there were would have broken a bound.
+  /// The reason why a predicate was not tested, if a higher count would have broken a bound.
   private var untested: String? {
     guard let condition, count.bounds.contains(where: \.isUpper) || times.isEmpty else { return nil }
     return context.unset(in: condition.predicate).map { "\($0) was never set" }

@@ -2,7 +2,7 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// `ends`: the first end of the peer's call that counts has the code.
+/// `ends`: the first relevant end of the peer's call has the code.
 final class EndsMonitor: Monitor {
   let ruling: Ruling
   private let ends: Expectation.Ends
@@ -10,7 +10,7 @@ final class EndsMonitor: Monitor {
   private let mainMachine: Watch.Slot<TraceDatum>?
   private var began: Instant?
   private var earlier: (code: String, time: Instant)?
-  /// Codes heard of in the event being told.
+  /// The codes noted in the current event.
   private var heard: [String] = []
 
   init(_ ends: Expectation.Ends, _ context: MonitorContext) {
@@ -80,7 +80,7 @@ final class EndsMonitor: Monitor {
       let anchor = ends.of.map(Wording.quoted) ?? "the start"
       guard let earlier else { return ruling.decide(.vacuous, at: time, "\(anchor) never came") }
       let actual = "the call ended with \(earlier.code) at \(Wording.time(earlier.time)), and \(anchor) never came"
-      // Another end than the one asked for is a failure; the right one, with nothing to time it by, proves nothing.
+      // A wrong end is a failure; the right end without an anchor to time it proves nothing.
       return ruling.decide(isWanted(earlier.code) ? .vacuous : .fail, at: time, actual)
     }
     if let deadline, deadline > time {

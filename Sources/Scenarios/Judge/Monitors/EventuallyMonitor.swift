@@ -1,14 +1,14 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// `eventually`: the condition becomes true in time, and stays true as long as asked.
+/// `eventually`: the condition becomes true in time, and stays true as long as required.
 final class EventuallyMonitor: Monitor {
   let ruling: Ruling
   private let eventually: Expectation.Eventually
   private let context: MonitorContext
   private let condition: Condition
   private var began: Instant?
-  /// Since when it is true, once it counts.
+  /// The time since which it is true, counted from the anchor.
   private var rise: Instant?
   private var longest: (from: Instant, to: Instant)?
 
@@ -33,8 +33,8 @@ final class EventuallyMonitor: Monitor {
   private func begin(at time: Instant) {
     began = time
     if let deadline { context.alarms.schedule(at: deadline) { [weak self] in self?.expire(at: deadline) } }
-    // Truth from before the anchor counts from the anchor on. Of an entry that is once it did what it does; by the
-    // clock, it is before anything that happens then.
+    // Earlier truth counts from the anchor on. For an entry that is after its effect; for a point in time, before all
+    // events at it.
     context.watch.afterEvent { [unowned self] in
       if let anchor = eventually.of, condition.isTrueForGood {
         return ruling.decide(
@@ -54,7 +54,7 @@ final class EventuallyMonitor: Monitor {
       guard let hold = eventually.hold else { return ruling.decide(.pass, at: now, "true at \(Wording.time(now))") }
       context.alarms.schedule(at: now + hold) { [weak self] in self?.heldSince(now) }
     case (false, let since?):
-      // What is lost at the very end of that time was held for it.
+      // A condition that is lost at the very end of the hold time was held.
       if let hold = eventually.hold, now - since >= hold { return heldSince(since) }
       if longest == nil || now - since > longest!.to - longest!.from { longest = (since, now) }
       rise = nil

@@ -3,8 +3,8 @@ internal import ScenarioFormat
 
 /// `always` and `never`: the condition at every moment of the window.
 ///
-/// What happens at a border by the clock is after it, so that what held until then counts in a window that it opens. An
-/// entry of the timeline, or an event of a peer, opens a window with what it did.
+/// Events at a border by the clock are after it, so values from before count in a window that it opens. A window that
+/// an entry or an event of a peer opens begins after the change made by it.
 final class InvariablyMonitor: Monitor {
   let ruling: Ruling
   private let isNever: Bool
@@ -14,7 +14,7 @@ final class InvariablyMonitor: Monitor {
   private let comparisons: TestedComparisons
   /// Whether the condition was known at any moment of the window.
   private var wasTested = false
-  /// What held just before the clock opened the window: whether it was known, and what was wrong with it.
+  /// The state just before the clock opened the window: whether the condition was known, and its breach.
   private var opening: (isKnown: Bool, breach: String?)?
 
   init(_ invariably: Expectation.Invariably, isNever: Bool, _ context: MonitorContext) {
@@ -50,7 +50,7 @@ final class InvariablyMonitor: Monitor {
     }
   }
 
-  /// What the values are that break it at this moment, if they do.
+  /// The values that break the condition at this moment, if they do.
   private var breach: String? {
     guard comparisons.truth == Truth(isNever) else { return nil }
     return context.account(predicate)

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// `leads_to`: every time the condition becomes true, the consequence is true in time.
+/// `leads_to`: each time the condition becomes true, the consequence is true in time.
 final class LeadsToMonitor: Monitor {
   let ruling: Ruling
   private let leadsTo: Expectation.LeadsTo
@@ -10,9 +10,9 @@ final class LeadsToMonitor: Monitor {
   private let consequence: Condition
   private var wasTrue = false
   private var triggerCount = 0
-  /// Whether at some time the consequence might have failed to come.
+  /// Whether the consequence could have been missing at some time.
   private var wasTested = false
-  /// When the condition became true without its consequence yet, oldest first.
+  /// The times at which the condition became true, without a consequence yet, oldest first.
   private var pending: [Instant] = []
   private var slowest = Interval.zero
 
@@ -28,7 +28,7 @@ final class LeadsToMonitor: Monitor {
     look(at: context.trace.now)
   }
 
-  /// It waits until it was put to the test once.
+  /// Whether it has not been tested once, or a consequence is pending.
   var isPending: Bool { ruling.isOpen && (triggerCount == 0 || !pending.isEmpty) }
 
   private func look(at now: Instant) {

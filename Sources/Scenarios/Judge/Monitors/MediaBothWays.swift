@@ -3,17 +3,18 @@ internal import ScenarioFormat
 
 /// Whether audio arrives at both ends of a call.
 ///
-/// It does while each of its participants has received an authenticated media packet within the last ``gap``, and never
-/// when there are none. One with several connections receives while media come over each that is open. The gap is longer than the 400 ms between the packets of a pause in speech (RFC 3389, Opus DTX).
+/// It does while each participant has received an authenticated media packet within the last ``gap``, and never without
+/// participants. A participant with several connections must receive media over each open one. The gap is longer than
+/// the 400 ms between the packets of a pause in speech (RFC 3389, Opus DTX).
 final class MediaBothWays {
   static let gap = Interval.milliseconds(500)
 
-  /// Participants whose media somebody follows.
+  /// The participants whose media a watch follows.
   private struct Following {
     let participants: [String]
     var followers = 1
     var isTrue: Bool
-    /// When they are looked at next, whoever follows them.
+    /// The time of the next look, for all watches.
     var look: Instant?
   }
 
@@ -25,7 +26,7 @@ final class MediaBothWays {
   private let context: MonitorContext
   private let receivers: [Receiver]
   private var followings: [Following] = []
-  /// Told when media begin or cease to arrive at participants that are followed.
+  /// Called when media begin or stop arriving at followed participants.
   var onChange: ((Instant) -> Void)?
 
   init(_ context: MonitorContext) {
@@ -48,14 +49,15 @@ final class MediaBothWays {
     }
   }
 
-  /// When media last came, of several open connections over the one that waits longest; nil while one has had none.
+  /// Returns the time of the last media packet, for several open connections that of the one waiting longest; nil while
+  /// one has had none.
   private func lastArrival(at receiver: Receiver) -> Instant? {
     let open = receiver.connections.filter { receiver.connections.count == 1 || context.watch.value($0.open) ?? 0 > 0 }
     let times = open.map { context.watch.changedAt($0.received) }
     return times.contains(nil) ? nil : times.compactMap(\.self).min()
   }
 
-  /// Who is in a call now. Of apps that do not say so, those count that have received media.
+  /// The participants of a call now. If an app does not report its calls, its peer counts after it has received media.
   var participants: [String] {
     receivers.filter { receiver in
       switch CallStage(of: receiver.peer, context) {
@@ -87,7 +89,7 @@ final class MediaBothWays {
     followings.firstIndex { $0.participants == participants }
   }
 
-  /// When media no longer arrive at all of them, if nothing more comes.
+  /// Returns the time at which media will no longer arrive at all of them, if no packet comes.
   private func end(for participants: [String]) -> Instant? {
     let last = receivers.filter { participants.contains($0.peer) }.map(lastArrival)
     guard !last.isEmpty, last.allSatisfy({ $0 != nil }) else { return nil }
@@ -106,7 +108,7 @@ final class MediaBothWays {
     if hasChanged { onChange?(now) }
   }
 
-  /// One look at the earliest moment at which they can cease, not one a packet.
+  /// Schedules one look at the earliest possible end, not one per packet.
   private func scheduleEnd(for index: Int) {
     let participants = followings[index].participants
     guard let end = end(for: participants), end > context.trace.now, end != followings[index].look else { return }

@@ -4,14 +4,14 @@ internal import Vocabulary
 
 /// `metric`: a statistic of a number over the window, compared with bounds.
 ///
-/// Every value written within the window is a sample. What holds when it opens is one too, unless it is sampled from
-/// statistics. What `first`, `last`, `rate` and `delta` take of statistics is read at the borders of the window, where
-/// no sample need be: before anything that happens at a border by the clock, before what an entry does, and right after
-/// an event of a peer.
+/// Every value written within the window is a sample. The value at its opening is one too, unless it is sampled from
+/// statistics. For `first`, `last`, `rate` and `delta`, statistics are read at the borders of the window, where there
+/// may be no sample: before all events at a border by the clock, before the effect of an entry, and right after an
+/// event of a peer.
 final class MetricMonitor: Monitor {
   private enum Border { case opening, closing }
 
-  /// What was read at a border; the number is nil where the statistic did not exist.
+  /// A value read at a border; the number is nil if the statistic did not exist.
   private struct BorderReading {
     var isMade = false
     var hasConnection = false
@@ -30,7 +30,7 @@ final class MetricMonitor: Monitor {
   private var isClosing = false
   /// The last sample before the window.
   private var before: (value: Double, time: Instant)?
-  /// When a candidate pair was selected within the window, and whether one was when it opened.
+  /// The times at which a candidate pair was selected within the window, and whether one was selected at its opening.
   private var selections: [Instant] = []
   private var opensWithPair = false
   private var opening = BorderReading()
@@ -60,7 +60,7 @@ final class MetricMonitor: Monitor {
 
   // MARK: Borders
 
-  /// Reads at a border by the clock, and at one that an entry makes, before anything of it has happened.
+  /// Schedules the reading at a border by the clock, or at an entry's border, before any of its events.
   private func plan(_ border: Border, at anchor: Anchor?) {
     switch anchor?.kind {
     case .time(let time)? where time > .zero:
@@ -93,12 +93,12 @@ final class MetricMonitor: Monitor {
     context.later { [unowned self] in look(at: $0) }
   }
 
-  /// Whether it is what one candidate pair has counted, which says nothing of another one.
+  /// Whether it is a counter of one candidate pair, which cannot be compared with that of another.
   private var isOfOnePair: Bool {
     metric.value.counting == .ofSelectedPair && [.rate, .delta].contains(metric.statistic)
   }
 
-  /// Written whenever a pair is selected.
+  /// The slot that is written whenever a pair is selected.
   private var pair: Watch.Slot<Int> {
     context.watch.slot(metric.value.subject, PeerConnectionEvents.selectedPort(.local))
   }
@@ -108,7 +108,7 @@ final class MetricMonitor: Monitor {
     context.later { [unowned self] in look(at: $0) }
   }
 
-  /// Why what several pairs have counted is no number.
+  /// The reason why counters of several pairs give no number.
   private var mixture: String? {
     guard isOfOnePair, selections.count + (opensWithPair ? 1 : 0) > 1, let last = selections.last else { return nil }
     let transport = metric.value.name.replacing("candidate-pair", with: "transport")
@@ -118,10 +118,10 @@ final class MetricMonitor: Monitor {
     return "another candidate pair was selected at \(Wording.time(last)), and each counts by itself\(remedy)"
   }
 
-  /// What was of a connection is gone with it; a counter of the next one begins anew.
+  /// Discards the values of a closed connection; a counter of the next connection starts anew.
   private func loseConnection() {
     heard = []
-    // The clock may have opened or closed the window by now, before anything that happens at this time.
+    // The clock may have opened or closed the window by now, before all events at this time.
     if span.contains(context.trace.now) { samples.beginAnew() }
     if span.openedAt == nil || samples.count == 0 { before = nil }
     context.later { [unowned self] in look(at: $0) }
@@ -160,12 +160,12 @@ final class MetricMonitor: Monitor {
     }
   }
 
-  /// Where `rate` and `delta` begin.
+  /// Sets the values from which `rate` and `delta` count.
   private func takeBorders(_ end: Instant) {
     guard let opened = span.openedAt else { return }
     guard readsBorders, context.statistics.report != nil else {
       samples.base = before.map { metric.value.isSampled ? $0 : ($0.value, opened) }
-      // What holds goes on holding until the window closes, also when nothing writes it again.
+      // A value holds until the window closes, even if it is not written again.
       if metric.statistic == .rate, !metric.value.isSampled { samples.closing = samples.last.map { ($0, end) } }
       return
     }
@@ -174,7 +174,7 @@ final class MetricMonitor: Monitor {
     samples.closing = closing.number.map { ($0, end) }
   }
 
-  /// Whether it counts, and had not begun to when the window opened.
+  /// Whether it is a counter that had not started when the window opened.
   private var wasAtZero: Bool {
     metric.value.startsAtZero || (metric.value.counting != nil && !opening.hasConnection)
   }
@@ -203,7 +203,7 @@ final class MetricMonitor: Monitor {
       holds ? .pass : .fail, at: time, text, nearestMiss: range, miss: metric.bounds.miss(of: number))
   }
 
-  /// What the number was made of.
+  /// The samples behind the number, in words.
   private var origin: String {
     guard let opened = span.openedAt, let closed = samples.closing?.time else {
       return "of \(Wording.count(samples.count, "sample"))"
@@ -231,7 +231,7 @@ final class MetricMonitor: Monitor {
 extension Expectation.Metric {
   var isOfBytes: Bool { value.unit == "bytes" || value.type == .byteSize }
 
-  /// A value of the statistic in its unit.
+  /// Returns a value of the statistic with its unit.
   package func text(of number: Double) -> String {
     let (type, unit) = statistic.result(of: value)
     return Wording.quantity(number, type, unit: unit)
@@ -239,7 +239,7 @@ extension Expectation.Metric {
 }
 
 extension Expectation.Statistic: CustomStringConvertible {
-  /// As scenario files write it.
+  /// The name in scenario files.
   public var description: String {
     switch self {
     case .last: "last"

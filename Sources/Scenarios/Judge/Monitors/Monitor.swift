@@ -2,18 +2,18 @@ package import CallCore
 package import ScenarioFormat
 internal import Vocabulary
 
-/// One expectation at work: told of events through its conditions and anchors, and of time through alarms.
+/// A running expectation. It receives events through its conditions and anchors, and time through alarms.
 ///
-/// Whatever it hears within an event it only notes; it looks when the event is over, at values that belong together.
+/// Within an event it only takes notes; it decides after the event, when the values are consistent.
 protocol Monitor: AnyObject {
   var ruling: Ruling { get }
-  /// Whether it waits for anything but the end of the run.
+  /// Whether it waits for anything except the end of the run.
   var isPending: Bool { get }
-  /// The run is over.
+  /// Decides at the end of the run.
   func finish(at time: Instant)
 }
 
-/// The verdict on one expectation: the first decision stands, unless what comes after the run overrules it.
+/// The verdict on one expectation: the first decision stands, unless a later run overrules it.
 final class Ruling {
   struct Decision {
     var verdict: ExpectationResult.Verdict
@@ -25,10 +25,10 @@ final class Ruling {
   let expected: String
   private(set) var decision: Decision?
   var measured: Double?
-  /// How far a failure is from what was expected; see ``Finding/miss``.
+  /// The distance of a failure from the expectation; see ``Finding/miss``.
   private(set) var miss: Double?
-  /// Explains a failure, or what was not put to the test, at the moment when it is decided: what was so then, not what is
-  /// left at the end.
+  /// Explains a failure, or why something was not tested, at the moment of the decision, because the state may change
+  /// before the end.
   var explain: ((ExpectationResult.Verdict, Instant) -> Explanation.Finding?)? { didSet { explainDecision() } }
   private(set) var explanation: Explanation.Finding?
 
@@ -36,21 +36,21 @@ final class Ruling {
 
   var isOpen: Bool { decision == nil }
 
-  /// Whether the run is over: what comes true after it is the harness's doing.
+  /// Whether the run is over: later changes are caused by the harness.
   private var isOver = false
 
   func end() { isOver = true }
 
-  /// What came after a failure: that the thing expected came true all the same, only too late.
+  /// A note about the time after a failure: the condition became true, but too late.
   private var afterwards: String?
 
-  /// How close a failure came, and what came after it.
+  /// The near miss before a failure, and the note about the time after it.
   var nearestMiss: String? {
     let parts = [decision?.nearestMiss, afterwards].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
-  /// Notes that what was expected by the time of the failure came true at `time`; only the first counts.
+  /// Notes that the condition that failed became true at `time`; only the first call counts.
   func cameTrue(at time: Instant, _ what: String) {
     guard !isOver, let decision, decision.verdict == .fail, afterwards == nil, time > decision.time else { return }
     let lateness = time - decision.time
@@ -59,8 +59,10 @@ final class Ruling {
     if miss != nil { miss = lateness.seconds }
   }
 
-  /// - Parameter miss: of a failure, how far it is from what was expected; of a deadline that is over it is infinite
-  ///   until ``cameTrue(at:_:)``.
+  /// Decides the expectation, unless it is decided.
+  ///
+  /// - Parameter miss: for a failure, its distance from the expectation; for a missed deadline infinite until
+  ///   ``cameTrue(at:_:)``.
   func decide(
     _ verdict: ExpectationResult.Verdict, at time: Instant, _ actual: String, nearestMiss: String? = nil,
     miss: Double? = nil
@@ -77,7 +79,7 @@ final class Ruling {
     explanation = explain?(decision.verdict, decision.time)
   }
 
-  /// Another verdict takes the place of the decision, of the same time.
+  /// Replaces the verdict and keeps its time.
   func overrule(_ verdict: ExpectationResult.Verdict, _ actual: String) {
     guard let old = decision else { return }
     (miss, afterwards, explanation) = (nil, nil, nil)
@@ -85,7 +87,7 @@ final class Ruling {
   }
 }
 
-/// What every monitor is made with.
+/// The context that every monitor is created with.
 package struct MonitorContext {
   package let scenario: Scenario
   package let watch: Watch
@@ -93,7 +95,7 @@ package struct MonitorContext {
   let profiles: ProfileRegistry
   package let wire: WireTap
   package let statistics: StatsReader
-  /// What has happened so far, as people are told it.
+  /// The events so far, in the form for display.
   package let story: StoryCollector
 
   package init(
@@ -112,7 +114,7 @@ package struct MonitorContext {
   package var trace: Trace { watch.trace }
   package var alarms: Alarms { watch.alarms }
 
-  /// The peer's main state machine; nil for a puppet.
+  /// Returns the peer's main state machine; nil for a puppet.
   func mainMachine(of peer: String) -> StateMachine? { vocabulary(of: peer)?.machines.first }
 
   func vocabulary(of peer: String) -> ProfileVocabulary? {
@@ -120,13 +122,13 @@ package struct MonitorContext {
   }
 
   func condition(_ predicate: Predicate) -> Condition { Condition(predicate, watch: watch) }
-  /// Looks, once whatever is happening now is over.
+  /// Calls `look` after the current event.
   func later(_ look: @escaping (Instant) -> Void) {
     watch.afterEvent { [trace] in look(trace.now) }
   }
 
-  /// Begins what counts from an anchor: at its first coming, or from the start of the run without one. A point in time
-  /// comes before everything that happens at it.
+  /// Calls `start` at the first time of an anchor, or at the start of the run without one. A point in time precedes all
+  /// events at it.
   func begin(at anchor: Anchor?, _ start: @escaping (Instant) -> Void) {
     switch anchor?.kind {
     case nil: start(.zero)
@@ -144,13 +146,13 @@ package struct MonitorContext {
     }
   }
 
-  /// What the predicate reads of what nobody has set yet, or nil.
+  /// Returns the values of the predicate that were never set, or nil.
   ///
-  /// `and` and `or` are known without it where other parts decide. But what a value that was never set might have
-  /// broken was not put to the test, so that whoever says that something holds throughout asks for it.
+  /// `and` and `or` are known without such a value if other parts decide. But a breach by that value was not tested, so
+  /// expectations that something holds throughout query this.
   func unset(in predicate: Predicate) -> String? { PredicateAccount(watch: watch).unset(in: predicate) }
 
-  /// When any of what an expectation reads changed last.
+  /// Returns the last change of any value that an expectation reads.
   func lastChange(in expectation: Expectation) -> Instant? {
     expectation.values.compactMap { watch.changedAt(watch.slot($0.subject, $0.name)) }.max()
   }

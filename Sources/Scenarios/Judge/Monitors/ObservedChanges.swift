@@ -1,16 +1,16 @@
 internal import CallCore
 
-/// What a watched value takes, event by event, and what it held when a window opened.
+/// The values that a watched value takes, event by event, and the value at the opening of a window.
 final class ObservedChanges {
   private let context: MonitorContext
   private let slot: Watch.Slot<TraceDatum>
   private let span: ObservedWindow
-  /// Values heard of in the event being told; nil where it became unknown.
+  /// The values noted in the current event; nil where it became unknown.
   private var heard: [String?] = []
-  /// What it held before those.
+  /// The value before those.
   private var before: String?
 
-  /// Make it before the window starts.
+  /// Listens to the value. Must be created before the window starts.
   ///
   /// - Parameter look: called once after each event that writes the value, or makes it unknown.
   init(
@@ -32,7 +32,7 @@ final class ObservedChanges {
     span.beforeEntryOpens { [unowned self] in _ = take() }
   }
 
-  /// What the value held, and what it has taken since it was asked last.
+  /// Returns the values since the last call, and the value before them.
   func take() -> (before: String?, news: [News]) {
     defer {
       if let last = heard.last { before = last }
@@ -44,14 +44,14 @@ final class ObservedChanges {
     return (before, news)
   }
 
-  /// A value that was written, and whether it held another one, or none, before.
+  /// A written value, and whether it differs from the value before.
   struct News {
     let value: String
     let isAnother: Bool
   }
 
-  /// What counts as held when the window opens, given what was taken then. An event of a peer that opens the window
-  /// replaces what held before it.
+  /// Returns the value that counts as held when the window opens. If an event of a peer opens the window, its value
+  /// replaces the one before.
   func held(before: String?, news: [News]) -> String? {
     if news.isEmpty, let value = context.watch.value(slot) { return value.description }
     return span.opensWithPeerEvent ? nil : before

@@ -3,7 +3,7 @@ internal import ScenarioFormat
 
 /// The part of a run that a window names: from the event of its first anchor up to, not including, that of its second.
 ///
-/// A time is a point without events of its own, so what happens exactly then belongs to what follows it.
+/// A point in time has no events of its own, so events at exactly that time belong to the part after it.
 final class ObservedWindow {
   enum Phase: Equatable {
     case waiting
@@ -14,7 +14,8 @@ final class ObservedWindow {
   private let window: Window
   private let context: MonitorContext
   private(set) var phase = Phase.waiting
-  /// Told once after the event that opens it, and once after the one that closes it; not where ``contains(_:)`` shows it.
+  /// Called once after the event that opens it, and once after the one that closes it; not when ``contains(_:)`` shows
+  /// it.
   var onChange: ((Instant) -> Void)?
 
   init(_ window: Window, _ context: MonitorContext) {
@@ -22,7 +23,7 @@ final class ObservedWindow {
     self.context = context
   }
 
-  /// Begins to listen; `onChange` is set by now.
+  /// Starts to listen; `onChange` must be set before.
   func start() {
     switch window.from?.kind {
     case nil: open(at: .zero)
@@ -42,7 +43,7 @@ final class ObservedWindow {
     }
   }
 
-  /// Whether what happens now is inside; a window that begins or ends by the clock opens and closes here.
+  /// Returns whether the present is inside; a window that begins or ends by the clock opens and closes here.
   func contains(_ now: Instant) -> Bool {
     openByClock(at: now)
     if let to = window.to, let limit = to.time, now >= limit { end(at: limit) }
@@ -67,7 +68,7 @@ final class ObservedWindow {
     return until
   }
 
-  /// Whether an anchor or a time, and not the end of the run, will close it. The run waits for that.
+  /// Whether an anchor or a time will close it, rather than the end of the run. The run waits for that.
   var waitsForAnchor: Bool {
     switch phase {
     case .waiting: window.from != nil && window.from?.kind != .end
@@ -78,24 +79,24 @@ final class ObservedWindow {
 
   private var isBounded: Bool { window.to.map { $0.kind != .end } ?? false }
 
-  /// Whether an event of a peer opens it: what that event changes is the first that is within, and what held before is
-  /// not.
+  /// Whether an event of a peer opens it: then the change by that event is the first value inside, and the value before
+  /// is outside.
   var opensWithPeerEvent: Bool { window.from?.isPeerEvent ?? false }
 
-  /// Calls `action` when the clock is about to open the window, before anything that happens at that time.
+  /// Calls `action` when the clock is about to open the window, before all events at that time.
   func beforeClockOpens(_ action: @escaping () -> Void) {
     guard let from = window.from, let time = from.time, time > .zero else { return }
     context.alarms.schedule(at: time - .nanoseconds(1), action)
   }
 
-  /// Calls `action` when an entry is about to open the window, before anything that the entry does.
+  /// Calls `action` when an entry is about to open the window, before the entry's effect.
   func beforeEntryOpens(_ action: @escaping () -> Void) {
     guard let from = window.from, case .entry = from.kind else { return }
     context.anchors.listen(from) { [unowned self] _ in if openedAt == nil { action() } }
   }
 
-  /// Why what held to the end of the run says little, or nil: nobody says how long the run lasts, and nothing on the
-  /// timeline came after the window opened, so that it was open for the wait before the end alone.
+  /// The reason why a condition that held to the end of the run proves little, or nil: the run has no set duration, and
+  /// no entry fired after the window opened, so that it was open only for the wait before the end.
   var brevity: String? {
     guard case .open(let since) = phase, !isBounded, context.scenario.duration == nil else { return nil }
     if let last = context.anchors.lastFiring, last > since { return nil }
@@ -112,7 +113,7 @@ final class ObservedWindow {
     if end(at: time) { announce(time) }
   }
 
-  /// The clock comes before what happens at its time.
+  /// Opens it by the clock, which precedes all events at its time.
   private func openByClock(at now: Instant) {
     if let from = window.from, let time = from.time, now >= time { begin(at: time) }
   }
@@ -124,7 +125,7 @@ final class ObservedWindow {
     return true
   }
 
-  /// Whether the clock would have closed it by then, had it been open.
+  /// Returns whether the clock would have closed it by a time, had it been open.
   private func isOver(at time: Instant) -> Bool {
     guard let to = window.to, let limit = to.time else { return false }
     return time >= limit
@@ -141,7 +142,7 @@ final class ObservedWindow {
     context.watch.afterEvent { [weak self] in self?.onChange?(time) }
   }
 
-  /// Why nothing was judged although the run is over, or nil when the window was as it should be.
+  /// The reason why nothing was judged at the end of the run, or nil when the window was as intended.
   var emptiness: String? {
     switch phase {
     case .waiting:
@@ -172,12 +173,12 @@ final class ObservedWindow {
 }
 
 extension Anchor {
-  /// What the clock says; nil of something that happens.
+  /// The point in time; nil for an event.
   fileprivate var time: Instant? {
     if case .time(let time) = kind { time } else { nil }
   }
 
-  /// Whether it comes in the midst of what a peer does.
+  /// Whether it occurs within an event of a peer.
   var isPeerEvent: Bool {
     switch kind {
     case .time, .end, .entry: false

@@ -1,27 +1,28 @@
 package import CallCore
 internal import ScenarioFormat
 
-/// `recovers`: what was there when a fault began is lost after it, and is back in time and stays.
+/// `recovers`: a target that exists when a fault begins is lost after it, returns in time, and stays.
 ///
-/// A fault is felt late: the target is still there when it strikes. What was not there then the fault did not take, and
-/// what is never lost by the deadline needed no recovery: neither puts recovery to the test. Nor does what is lost
-/// without the fault, too, which only another run can tell; see ``claims``.
+/// A fault takes effect late: the target still exists when it strikes. A target that did not exist then, or is never
+/// lost by the deadline, does not test recovery. Nor does a target that is lost without the fault, too, which only
+/// another run can show; see ``claims``.
 ///
-/// Each firing of the fault's entry is judged with a deadline and a hold of its own. A loss is laid to the last firing
-/// before it. The first failure is the verdict; the later ones are judged, too, for it may turn out to be another fault's.
+/// Each firing of the fault's entry is judged with its own deadline and hold. A loss is attributed to the last firing
+/// before it. The first failure is the verdict; later ones are judged, too, because another fault may prove to be the
+/// cause of the first.
 package final class RecoversMonitor: Monitor {
-  /// One beginning of the fault that is not decided yet, or failed and is not back.
+  /// A firing of the fault that is undecided, or that failed and whose target has not returned.
   private struct Firing {
     let watch: RecoveryWatch
     var failure: Ruling?
-    /// How often the target had been missing when the fault began again.
+    /// The number of absences of the target when the fault began again.
     var laterAbsences = Int.max
 
     var time: Instant { watch.began }
     var absences: [RecoveryWatch.Absence] { watch.absences }
-    /// Whether a loss is laid to it.
+    /// Whether a loss is attributed to it.
     var hasLoss: Bool { min(absences.count, laterAbsences) > 0 }
-    /// When the target was back last, before its newest absence.
+    /// The last return of the target, before its newest absence.
     var rise: Instant? { absences.count > 1 ? absences[absences.count - 2].end : nil }
   }
 
@@ -29,18 +30,18 @@ package final class RecoversMonitor: Monitor {
   private let recovers: Expectation.Recovers
   private let context: MonitorContext
   private let target: RecoveryTarget
-  /// Whether the entry may fire again, so that only the end of the run tells that it recovered each time.
+  /// Whether the entry may fire again, so that only the end of the run shows that it recovered each time.
   private let isRepeated: Bool
-  /// In order of time.
+  /// The firings in order of time.
   private var firings: [Firing] = []
   private var firstFiring: Instant?
   private var slowest: (recovered: Instant, after: Interval)?
   private var unharmedCount = 0
-  /// When the fault came and found nothing that it could take, and why.
+  /// The time at which the fault came without a target to take, and the reason.
   private var missed: (time: Instant, account: String)?
-  /// What is laid to the fault of each firing that it recovered from so far.
+  /// The claims for each firing that it has recovered from so far.
   private var recovered: [RecoveryClaim] = []
-  /// The same of each that it did not recover from, and the verdict if that stands. In order of time.
+  /// The claims for each firing that it did not recover from, and the verdict if the claim stands. In order of time.
   private var failures: [(claim: RecoveryClaim, ruling: Ruling)] = []
   private var isOver = false
 
@@ -56,7 +57,7 @@ package final class RecoversMonitor: Monitor {
 
   package var fault: String { recovers.fault.value }
 
-  /// What the verdict lays to the fault, each firing by itself; none when it is vacuous.
+  /// The claims of the verdict about the fault, one per firing; none when it is vacuous.
   package var claims: [RecoveryClaim] {
     switch ruling.decision?.verdict {
     case .pass: recovered
@@ -71,11 +72,12 @@ package final class RecoversMonitor: Monitor {
 
   // MARK: While it runs
 
-  /// The fault is about to begin.
+  /// Notes that the fault is about to begin.
   private func begin(at time: Instant) {
     guard isWatching else { return }
     if firstFiring == nil { firstFiring = time }
-    // Who is in a call is asked anew each time. Whom an earlier firing has taken is judged with that.
+    // The participants of calls are queried each time. Those already taken by an earlier firing are judged with that
+    // firing.
     let all = target.participants
     let taken = firings.filter { $0.hasLoss && $0.absences.last?.end == nil }
     for firing in taken { target.leave(firing.watch, only: { !target.isThere(for: [$0]) }) }
@@ -102,14 +104,14 @@ package final class RecoversMonitor: Monitor {
     guard let firing = firing(at: watch.began), firing.hasLoss, let absence = firing.absences.last else { return }
     if let failure = firing.failure {
       guard absence.end != nil else { return }
-      // What was back in time and did not stay is not late.
+      // A target that returned in time and did not stay is not late.
       if failure.miss == .infinity { failure.cameTrue(at: now, "it was back") }
       return end(firing)
     }
     if absence.end != nil {
       hold(firing, from: now)
     } else if let rise = firing.rise, let hold = recovers.hold, now - rise >= hold {
-      // What is lost at the very end of the time for which it was to hold was held for it.
+      // A target that is lost at the very end of the hold time was held.
       pass(firing, rise, at: now)
     } else if now > firing.time + recovers.within {
       fail(firing, at: now)
@@ -178,11 +180,11 @@ package final class RecoversMonitor: Monitor {
       firing: firing.time, firstLoss: first.start, lastLoss: last.start, failure: failure)
   }
 
-  /// A run without the fault has shown that the fault did not do what the first of the ``claims`` lays to it.
+  /// Withdraws the first of the ``claims``: a run without the fault has refuted it.
   ///
   /// - Parameters:
-  ///   - loss: when the target is lost there.
-  ///   - standing: the first claim of which that is not so. A recovery stands with it; of failures it is the verdict.
+  ///   - loss: the time at which the target is lost in that run.
+  ///   - standing: the first claim that was not refuted. A recovery stands with it; for failures it is the verdict.
   package func refute(lossWithoutFault loss: Instant, standing: RecoveryClaim?) {
     guard let claim = claims.first else { return }
     if let standing {
@@ -211,7 +213,7 @@ package final class RecoversMonitor: Monitor {
     decideAtEnd(at: time)
   }
 
-  /// No firing is open any more.
+  /// Decides when no firing is open any more.
   private func decideAtEnd(at time: Instant) {
     guard ruling.isOpen else { return }
     if let missed {
@@ -236,10 +238,10 @@ package final class RecoversMonitor: Monitor {
 }
 
 extension Scenario {
-  /// Whether an entry may fire more than once.
+  /// Returns whether an entry may fire more than once.
   fileprivate func mayFireAgain(_ id: String) -> Bool {
     var next: String? = id
-    // Entries that wait for each other in a ring are refused.
+    // The loop is bounded because entries that wait for each other in a cycle are rejected.
     for _ in 0...timeline.count {
       guard let trigger = timeline.first(where: { $0.id == next })?.trigger else { return false }
       switch trigger {

@@ -1,44 +1,45 @@
 package import CallCore
 package import ScenarioFormat
 
-/// What a verdict of `recovers` lays to its fault: that the fault took the target, and, of a failure, that it is why the
-/// target was not back. A run without the fault shows whether that is so.
+/// The claim of a `recovers` verdict: that the fault took the target and, for a failure, that it kept the target from
+/// returning. A run without the fault shows whether that is true.
 package struct RecoveryClaim {
   package let recovers: Expectation.Recovers
-  /// Whose media it was.
+  /// The participants whose media were the target.
   package let participants: [String]
-  /// When the fault began first.
+  /// The first beginning of the fault.
   package let began: Instant
-  /// When it began to take the target.
+  /// The firing that took the target.
   package let firing: Instant
   let firstLoss: Instant
-  /// The last before the verdict.
+  /// The last loss before the verdict.
   let lastLoss: Instant
-  /// When it failed, if it did.
+  /// The time of the failure, if it failed.
   let failure: Instant?
 
-  /// A fault shifts a little what happens without it, too. This is as long as media may be late.
+  /// The tolerance for events that a fault shifts: media may be late by this.
   static let tolerance = MediaBothWays.gap
 
-  /// What is lost by then was the fault's to take, were it not lost without it.
+  /// The latest time of a loss in a run without the fault that refutes the claim.
   private var latestFirstLoss: Instant { firstLoss + Self.tolerance }
   private var latestLastLoss: Instant { lastLoss + Self.tolerance }
 
-  /// How far a run without the fault has to go.
+  /// The time until which a run without the fault must be played.
   package var horizon: Instant { max(latestFirstLoss, failure.map { max($0, latestLastLoss) } ?? latestFirstLoss) }
 
-  /// Whether more of a run without the fault can change nothing.
+  /// Returns whether the rest of a run without the fault cannot change the result.
   package func isDecided(by absences: [RecoveryWatch.Absence]) -> Bool { firstLoss(among: absences) != nil }
 
-  /// The loss that takes the place of the fault's.
+  /// Returns the loss that corresponds to the fault's.
   private func firstLoss(among absences: [RecoveryWatch.Absence]) -> Instant? {
     absences.first { $0.start <= latestFirstLoss }?.start
   }
 
-  /// When the target is lost without the fault, too; nil when that loss is the fault's, and so is the failure.
+  /// Returns the time at which the target is lost without the fault, too; nil when the fault caused that loss and the
+  /// failure.
   ///
-  /// - Parameter absences: those from the firing on, of a run without the fault that went to the ``horizon``, or was
-  ///   decided.
+  /// - Parameter absences: the absences after the firing, in a run without the fault that went to the ``horizon`` or
+  ///   was decided.
   package func loss(among absences: [RecoveryWatch.Absence]) -> Instant? {
     if let loss = firstLoss(among: absences) { return loss }
     guard let failure else { return nil }

@@ -1,7 +1,7 @@
 package import CallCore
 package import ScenarioFormat
 
-/// What `recovers` waits for, media both ways or a predicate, and whether it is there.
+/// The target of `recovers`, media both ways or a predicate, and whether it exists.
 package final class RecoveryTarget {
   let name: String
   private let context: MonitorContext
@@ -21,14 +21,14 @@ package final class RecoveryTarget {
     media?.onChange = { [unowned self] time in context.watch.afterEvent { self.look(at: time) } }
   }
 
-  /// Whose media it is now: of those who are in a call. Nobody's, of a predicate.
+  /// The participants in calls, whose media are the target; empty for a predicate.
   var participants: [String] { media?.participants ?? [] }
 
   func isThere(for participants: [String]) -> Bool {
     condition?.isTrue ?? media?.arrives(at: participants) ?? false
   }
 
-  /// What it was last, in words.
+  /// Returns its last state in words.
   func account(of participants: [String]) -> String {
     switch target {
     case .mediaBothWays: media?.account(of: participants) ?? ""
@@ -36,7 +36,7 @@ package final class RecoveryTarget {
     }
   }
 
-  /// Notes from now on, after the event at work, when it is missing for these participants.
+  /// Records from now on, after the current event, when it is missing for these participants.
   package func watch(for participants: [String], from time: Instant) -> RecoveryWatch {
     let watch = RecoveryWatch(participants, from: time)
     watches.append(watch)
@@ -45,7 +45,7 @@ package final class RecoveryTarget {
     return watch
   }
 
-  /// Leaves to a watch those of its participants alone.
+  /// Restricts a watch to some of its participants.
   func leave(_ watch: RecoveryWatch, only isLeft: (String) -> Bool) {
     let awaited = watch.awaited.filter(isLeft)
     guard awaited != watch.awaited, !awaited.isEmpty else { return }
@@ -54,7 +54,7 @@ package final class RecoveryTarget {
     media?.follow(awaited)
   }
 
-  /// Nobody asks that watch any more.
+  /// Ends a watch.
   func end(_ watch: RecoveryWatch) {
     watches.removeAll { $0 === watch }
     media?.unfollow(watch.awaited)
@@ -65,22 +65,22 @@ package final class RecoveryTarget {
   }
 }
 
-/// When the target of `recovers` was missing since its fault began once.
+/// The times at which the target of `recovers` was missing after one beginning of its fault.
 package final class RecoveryWatch {
-  /// A time in which it was not there; without an end it is not back.
+  /// A time in which the target was missing; without an end it has not returned.
   package struct Absence: Equatable {
     let start: Instant
     var end: Instant?
   }
 
   let began: Instant
-  /// Who was in a call when it began.
+  /// The participants in calls when it began.
   let participants: [String]
-  /// Those of them whose media are still waited for.
+  /// The participants whose media are awaited.
   fileprivate(set) var awaited: [String]
-  /// In order of time.
+  /// The absences in order of time.
   package private(set) var absences: [Absence] = []
-  /// Told of the beginning and the end of each absence.
+  /// Called at the beginning and the end of each absence.
   var onChange: ((Instant) -> Void)?
 
   fileprivate init(_ participants: [String], from time: Instant) {

@@ -6,21 +6,21 @@ internal import Vocabulary
 struct SampleSeries {
   /// The value from which `rate` and `delta` count; the first sample when nil.
   var base: (value: Double, time: Instant)?
-  /// What it was when the window opened, where that was read and not sampled.
+  /// The value at the opening of the window, if it was read there and not sampled.
   var opening: Double?
-  /// What it was when the window closed, likewise. That is no sample, because it does not come by the clock.
+  /// The value at the closing of the window, likewise. It is not a sample, because it does not come by the clock.
   var closing: (value: Double, time: Instant)?
-  /// How it counts, so that its change is what it has grown by; nil when it does not.
+  /// The kind of counter, whose change is its growth; nil for any other number.
   var counting: ValueDeclaration.Counting?
   private var values: [Double] = []
-  /// Where in the values a counter began anew.
+  /// The indices in the values at which a counter started anew.
   private var beginnings: [Int] = []
   private var firstTime = Instant.zero
   private var lastTime = Instant.zero
 
   var count: Int { values.count }
   var last: Double? { values.last }
-  /// Whether there is nothing to tell of.
+  /// Whether there are no values.
   var isEmpty: Bool { values.isEmpty && closing == nil }
 
   mutating func add(_ value: Double, at time: Instant) {
@@ -29,10 +29,10 @@ struct SampleSeries {
     lastTime = time
   }
 
-  /// From here on it is a counter that begins at zero.
+  /// Notes that the following values are of a counter that starts at zero.
   mutating func beginAnew() { beginnings.append(values.count) }
 
-  /// What a counter has grown, over restarts of the counter.
+  /// The growth of a counter, over its restarts.
   private var growth: Double {
     let all = [base?.value].compactMap(\.self) + values + [closing?.value].compactMap(\.self)
     let offset = base == nil ? 0 : 1
@@ -44,7 +44,8 @@ struct SampleSeries {
     return growth
   }
 
-  /// What fell has begun anew, too, as the counter of another source: all of it is growth.
+  /// Returns whether a counter started anew. A decrease also means a restart, as for the counter of another source: all
+  /// of the new value is growth.
   private func hasBegunAnew(_ value: Double, _ before: Double, _ index: Int) -> Bool {
     switch counting {
     case nil: false
@@ -53,8 +54,8 @@ struct SampleSeries {
     }
   }
 
-  /// Nil when there are not enough samples: one for most, two points in time for `rate`, two values for `delta`. What
-  /// was read at a border of the window is one of them for `first`, `last`, `rate` and `delta`.
+  /// Returns nil when there are not enough samples: one for most, two points in time for `rate`, two values for
+  /// `delta`. For `first`, `last`, `rate` and `delta`, a value read at a border of the window counts as one.
   func statistic(_ statistic: Expectation.Statistic) -> Double? {
     switch statistic {
     case .count: return Double(values.count)
@@ -81,7 +82,7 @@ struct SampleSeries {
     return low...high
   }
 
-  /// Interpolated between the two nearest ranks, (n - 1) · p counted from 0, as most statistics packages do by default.
+  /// Interpolates between the two nearest ranks, (n - 1) · p counted from 0, as most statistics packages do by default.
   static func percentile(_ percent: Int, of values: [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()
@@ -94,7 +95,7 @@ struct SampleSeries {
 
 extension Expectation.Statistic {
   /// Whether it always lies between the smallest sample and the largest. `first` and `last` may be read at a border of
-  /// the window, where no sample is.
+  /// the window, where there is no sample.
   var isAmongSamples: Bool {
     switch self {
     case .minimum, .maximum, .mean, .percentile: true
@@ -102,9 +103,9 @@ extension Expectation.Statistic {
     }
   }
 
-  /// What it comes to over runs, from what it is in each; the order of the runs does not matter.
+  /// Returns the statistic over runs, from its value in each; the order of the runs does not matter.
   ///
-  /// - Returns: with what that is called; nil of no runs.
+  /// - Returns: also its name; nil without runs.
   func overRuns(_ numbers: [Double]) -> (name: String, number: Double)? {
     // A sum of floating-point numbers depends on their order.
     let sorted = numbers.sorted()

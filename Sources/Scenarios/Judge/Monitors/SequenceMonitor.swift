@@ -1,10 +1,10 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// `sequence`: the values a watched value takes, in order.
+/// `sequence`: the values that a watched value takes, in order.
 ///
-/// The value that holds when the window opens is the first step when it is that step's value, and nothing otherwise. A
-/// step with `by` is one only from the anchor `of` on.
+/// The value at the opening of the window is the first step if it equals that step's value, and is ignored otherwise. A
+/// step with `by` counts only from the anchor `of` on.
 final class SequenceMonitor: Monitor {
   let ruling: Ruling
   private let sequence: Expectation.Sequence
@@ -13,10 +13,10 @@ final class SequenceMonitor: Monitor {
   private let span: ObservedWindow
   private var changes: ObservedChanges?
   private var hasOpened = false
-  /// When each step reached so far was.
+  /// The times of the steps reached so far.
   private var reached: [Instant] = []
   private var began: Instant?
-  /// What came after the last step that was reached.
+  /// The values after the last step that was reached.
   private var others: [(value: String, time: Instant)] = []
 
   init(_ sequence: Expectation.Sequence, _ context: MonitorContext) {
@@ -33,7 +33,7 @@ final class SequenceMonitor: Monitor {
     context.begin(at: sequence.of) { [unowned self] in begin(at: $0) }
   }
 
-  /// A strict sequence that is complete waits for nothing but the end of its window.
+  /// Whether it is incomplete or waits for its window. A complete strict sequence waits only for the end of its window.
   var isPending: Bool { ruling.isOpen && (reached.count < sequence.steps.count || span.waitsForAnchor) }
 
   private func begin(at time: Instant) {
@@ -47,7 +47,7 @@ final class SequenceMonitor: Monitor {
   private func look(at now: Instant) {
     guard let changes else { return }
     let (before, written) = changes.take()
-    // A value that is written again is not taken again.
+    // A repeated value is not a new step.
     let news = written.filter(\.isAnother).map(\.value)
     if !ruling.isOpen, let value = news.first(where: { $0 == awaited }) { ruling.cameTrue(at: now, "\(value) came") }
     guard ruling.isOpen else { return }
@@ -62,13 +62,13 @@ final class SequenceMonitor: Monitor {
     }
   }
 
-  /// What holds when the window opens is the first step or nothing.
+  /// Takes the value at the opening of the window as the first step, or ignores it.
   private func takeHeld(_ value: String, at now: Instant) {
     guard value == sequence.steps.first?.value.value, !isTooEarly(sequence.steps[0]) else { return }
     reach(at: now)
   }
 
-  /// The next step is there. A sequence that is not strict wants no more after its last.
+  /// Notes that the next step was reached. A sequence that is not strict ends with its last step.
   private func reach(at now: Instant) {
     reached.append(now)
     others = []
@@ -76,7 +76,7 @@ final class SequenceMonitor: Monitor {
     ruling.decide(.pass, at: now, "all steps by \(Wording.time(now))")
   }
 
-  /// A step with `by` counts from the anchor on.
+  /// Returns whether a step with `by` came before its anchor.
   private func isTooEarly(_ step: Expectation.Sequence.Step) -> Bool { step.by != nil && began == nil }
 
   private func take(_ value: String, at now: Instant) {
@@ -87,7 +87,7 @@ final class SequenceMonitor: Monitor {
     }
     let step = sequence.steps[reached.count]
     guard value == step.value.value else {
-      // The value a machine starts with is no step of it.
+      // The initial value of a machine is not a step.
       guard sequence.isStrict, context.watch.eventCount(slot) > 1 else { return others.append((value, now)) }
       return ruling.decide(
         .fail, at: now, "\(value) at \(Wording.time(now)), where \(step.value.value) should have come",
@@ -103,7 +103,7 @@ final class SequenceMonitor: Monitor {
     reach(at: now)
   }
 
-  /// The step whose time was up.
+  /// The step whose deadline has passed.
   private var awaited: String?
 
   private func expire(_ index: Int, at deadline: Instant) {

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// `set`: values that a watched value takes within the window, in any order. What holds when it opens counts.
+/// `set`: values that a watched value takes within the window, in any order. The value at its opening counts.
 final class SetMonitor: Monitor {
   let ruling: Ruling
   private let set: Expectation.SetOf
@@ -49,7 +49,7 @@ final class SetMonitor: Monitor {
   private func take(_ value: String, at now: Instant, isHeld: Bool) {
     guard ruling.isOpen, !seen.contains(where: { $0.value == value }) else { return }
     let isWanted = set.contains.contains { $0.value == value }
-    // What a value starts with, in a window that opens with the run, was not taken.
+    // In a window that opens with the run, an initial value was not taken.
     guard isWanted || isHeld || context.watch.eventCount(slot) > 1 else { return }
     seen.append((value, now))
     if set.isStrict, !isWanted {

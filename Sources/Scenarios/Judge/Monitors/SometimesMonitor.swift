@@ -1,7 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 
-/// `sometimes`: whether this run reached it. Only the runs of all seeds together decide.
+/// `sometimes`: whether this run reached the condition. Only the runs of all seeds decide it together.
 final class SometimesMonitor: Monitor {
   let ruling: Ruling
   private let context: MonitorContext

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The E-model: from delay, loss and echo to a transmission rating R and a mean opinion score.
+/// The E-model: computes a transmission rating R and a mean opinion score from delay, loss and echo.
 ///
 /// ITU-T G.107 (narrowband), G.107.1 (wideband) and G.107.2 (fullband). Scores of different bandwidths are on
 /// different scales and are never compared.
@@ -16,26 +16,26 @@ struct EModel {
       case .fullband: 148
       }
     }
-    /// How much longer the scale is than the narrowband one.
+    /// The length of the scale relative to the narrowband scale.
     var scale: Double { basicRating / 100 }
-    /// The largest impairment by equipment: the constant of G.107 equation 7-29.
+    /// The maximum equipment impairment: the constant of G.107 equation 7-29.
     fileprivate var largestImpairment: Double { self == .fullband ? 132 : 95 }
   }
 
-  /// How a codec with its concealment suffers: G.113.
+  /// The sensitivity of a codec with packet loss concealment: G.113.
   struct Codec: Sendable, Hashable {
     /// The equipment impairment factor without loss.
     var impairment: Double
     /// The packet-loss robustness factor.
     var robustness: Double
 
-    /// G.711 with concealment by Appendix I, narrowband.
+    /// G.711 with packet loss concealment by Appendix I, narrowband.
     static let g711WithConcealment = Codec(impairment: 0, robustness: 25.1)
-    /// **Assumed.** The ITU publishes nothing for Opus: it is taken to impair speech as EVS-SWB does at the same bit rate
-    /// (G.113 09/2024, fullband), with straight lines between the published rates. Above 24.4 kbit/s the published figures
-    /// of EVS rise again, for which Opus gives no reason; there the value at 24.4 kbit/s holds.
+    /// **Assumed.** The ITU publishes no values for Opus. It is assumed to impair speech as EVS-SWB does at the same
+    /// bit rate (G.113 09/2024, fullband), with linear interpolation between the published rates. Above 24.4 kbit/s the
+    /// published impairments of EVS rise again, for which Opus gives no reason; there the value at 24.4 kbit/s is used.
     ///
-    /// - Parameter bitrate: of the speech, in kbit/s.
+    /// - Parameter bitrate: the bit rate of the speech, in kbit/s.
     static func opus(bitrate: Double) -> Codec {
       let table: [(rate: Double, codec: Codec)] = [
         (9.6, Codec(impairment: 22.7, robustness: 13)), (13.2, Codec(impairment: 17.1, robustness: 11.7)),
@@ -51,15 +51,15 @@ struct EModel {
     }
   }
 
-  /// What a connection does to speech.
+  /// The impairments of a connection.
   struct Connection: Sendable {
-    /// From mouth to ear, in milliseconds.
+    /// The mouth-to-ear delay, in milliseconds.
     var delay = 0.0
     /// Packets lost after recovery and late packets, in percent.
     var loss = 0.0
-    /// The mean length of loss bursts over that of random loss; the model is valid up to 2.
+    /// The mean length of loss bursts, relative to that of random loss; the model is valid up to 2.
     var burstRatio = 1.0
-    /// Delay of the talker's echo path one way and of the listener's round trip, in milliseconds.
+    /// The one-way delay of the talker's echo path, and the round trip of the listener's, in milliseconds.
     var echoDelay = 0.0
     var roundTrip = 0.0
   }
@@ -113,7 +113,7 @@ struct EModel {
 
 /// The narrowband telephone connection of G.107 with the default values of its table 2.
 struct Telephone {
-  /// One way, in milliseconds.
+  /// The one-way delay of the echo path, in milliseconds.
   var echoDelay = 0.0
 
   private static let sendLoudness = 8.0
@@ -141,7 +141,7 @@ struct Telephone {
     return 10 * log10([Self.circuitNoise, sendRoom, receiveRoom, floor].map { pow(10, $0 / 10) }.reduce(0, +))
   }
 
-  /// Is: what happens together with speech.
+  /// Is: impairments that occur simultaneously with speech.
   var simultaneousImpairment: Double { loudness + sidetone + quantizing }
 
   private var loudness: Double {

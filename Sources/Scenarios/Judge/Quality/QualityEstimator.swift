@@ -1,14 +1,14 @@
 internal import CallCore
 internal import Statistics
 
-/// What a peer hears: the derived values under `q`.
+/// Estimates the audio quality at a peer: the derived values under `q`.
 struct QualityEstimator {
-  /// How far back the mean opinion score looks at loss: a listener judges seconds, not moments.
+  /// The time over which the mean opinion score considers loss: a listener judges seconds, not moments.
   static let window = Interval.seconds(5)
-  /// What Opus needs to see of the future at 48 kHz (RFC 6716 section 2).
+  /// The look-ahead of Opus at 48 kHz (RFC 6716 section 2).
   private static let lookAhead = Interval.microseconds(6_500)
 
-  /// A program may count what it likes: floating point does not overflow.
+  /// Counters of a report as floating-point numbers, which do not overflow: an external program may report any number.
   private struct Counters {
     var time: Instant
     var samples: Double
@@ -22,7 +22,7 @@ struct QualityEstimator {
 
   /// The duration of the audio in one packet of the remote peer.
   var packetDuration: Interval
-  /// Whether both ends are virtual peers, so that it is known when each sample was recorded and played.
+  /// Whether both ends are virtual peers, so that the recording and playing time of each sample is known.
   var isMeasured: Bool
   private var history: [Counters] = []
   private var roundTrip: Interval?
@@ -34,7 +34,9 @@ struct QualityEstimator {
     self.isMeasured = isMeasured
   }
 
-  /// - Parameter mouthToEar: the delay that was measured, of a sample that is played now; nil where nobody knows it.
+  /// Adds a report.
+  ///
+  /// - Parameter mouthToEar: the measured delay of the sample that is played now; nil if unknown.
   mutating func add(_ report: StatsReport, mouthToEar: Interval?, at time: Instant) {
     measured = mouthToEar
     lastMeasured = mouthToEar ?? lastMeasured
@@ -56,7 +58,7 @@ struct QualityEstimator {
     }
   }
 
-  /// The share of samples that were made up, of those played since the report before; nil when nothing was played.
+  /// The share of concealed samples among those played since the previous report; nil when none was played.
   var concealment: Double? {
     history.count > 1 ? Self.concealment(from: history[history.count - 2], to: history[history.count - 1]) : nil
   }
@@ -66,12 +68,12 @@ struct QualityEstimator {
     return (last.concealed - first.concealed) / (last.samples - first.samples)
   }
 
-  /// From the remote microphone to this speaker: of the sample that is played now, or estimated where nobody knows when it
-  /// was said.
+  /// The delay from the remote microphone to this speaker: of the sample that is played now, or estimated if its
+  /// recording time is unknown.
   var mouthToEar: Interval? { isMeasured ? measured : estimatedDelay }
 
-  /// Packetisation, look-ahead, half the round trip of the selected pair, and the time in the jitter buffer: wrong by half
-  /// of what the two directions differ.
+  /// The sum of packetization, look-ahead, half the round trip of the selected pair, and the delay of the jitter
+  /// buffer: its error is half of the difference between the two directions.
   private var estimatedDelay: Interval? {
     guard let first = history.first, let last = history.last, last.emitted > first.emitted, let roundTrip else {
       return nil
@@ -92,14 +94,15 @@ struct QualityEstimator {
     return EModel(bandwidth: .fullband, codec: .opus(bitrate: bitrate)).meanOpinionScore(connection)
   }
 
-  /// Of the packets that came, in kbit/s: what was lost was coded at the same rate.
+  /// The bit rate of the received packets, in kbit/s: lost packets are assumed to have the same.
   private var bitrate: Double {
     guard let first = history.first, let last = history.last, last.packets > first.packets else { return 0 }
     return (last.bytes - first.bytes) * 8 / (last.packets - first.packets) / (packetDuration.seconds * 1_000)
   }
 
-  /// The mean burst over 1 / (1 - p), that of random loss; within the range the model is valid for. Bursts are counted in
-  /// frames of 20 ms, for which the loss robustness of codecs is published: a lost packet of 60 ms is a burst of three.
+  /// Returns the mean burst length over 1 / (1 - p), that of random loss, within the valid range of the model. Bursts
+  /// are counted in frames of 20 ms, for which the loss robustness of codecs is published: a lost packet of 60 ms is a
+  /// burst of three.
   private func burstRatio(loss: Double) -> Double {
     guard let first = history.first, let last = history.last, last.events > first.events else { return 1 }
     let burst = (last.concealed - first.concealed) / (last.events - first.events) / 960

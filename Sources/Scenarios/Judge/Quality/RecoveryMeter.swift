@@ -1,7 +1,7 @@
 package import CallCore
 internal import ScenarioFormat
 
-/// `q.recovery`: from the last fault that has begun to sound that is heard again, after an interruption.
+/// `q.recovery`: the time from the last fault with an audible effect to the return of sound after an interruption.
 package final class RecoveryMeter {
   private let trace: Trace
   private let subject: TraceSubject
@@ -20,8 +20,8 @@ package final class RecoveryMeter {
     }
   }
 
-  /// Sound is heard again after an interruption. One that was over before a fault began has nothing to do with it; during
-  /// one, every fault that begins is the last.
+  /// Notes that sound is heard again after an interruption. An interruption that ended before a fault began is
+  /// unrelated to it; during one, every fault that begins becomes the last.
   package func resumed(at now: Instant) {
     guard let fault = latestFault, now > fault else { return }
     trace.write(HarnessEvents.recovery, subject, now - fault)

@@ -2,18 +2,19 @@ internal import CallCore
 internal import ScenarioFormat
 package import Statistics
 
-/// Reads what a peer's statistics are at this moment, for who cannot wait for the next sample.
+/// Reads a peer's present statistics, for monitors that cannot wait for the next sample.
 package final class StatsReader {
-  /// The report of a peer now, or nil while it has no connection. Nil itself before there is a world.
+  /// Returns the present report of a peer, or nil while it has no connection. The property is nil before there is a
+  /// world.
   package var report: ((String) -> StatsReport?)?
-  /// Calls when the event at work is over; within it, peers are in the midst of what they do.
+  /// Runs work after the current event; within it, peers are in an intermediate state.
   package var afterEvent: (@escaping () -> Void) -> Void = { $0() }
 
   package init() {}
 
   func hasConnection(_ peer: String) -> Bool { report?(peer) != nil }
 
-  /// The number in its base unit, or nil while the statistic does not exist.
+  /// Returns the number in its base unit, or nil while the statistic does not exist.
   func number(of path: ValuePath) -> Double? {
     guard let value = report?(path.subject)?.value(of: path) else { return nil }
     let number: Double

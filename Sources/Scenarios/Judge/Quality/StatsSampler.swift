@@ -3,19 +3,20 @@ package import ScenarioFormat
 package import Statistics
 internal import Vocabulary
 
-/// Writes statistics into the trace under the names scenarios use, at fixed times, and only those a scenario uses.
+/// Writes statistics into the trace under the names that scenarios use, at fixed times, and only those that a scenario
+/// uses.
 package final class StatsSampler {
-  /// How often it wants a report of each peer.
+  /// The interval between reports of each peer.
   package static let period = Interval.milliseconds(250)
 
   /// A connection, or the only one of a peer.
   private final class Subject {
     let name: String
     let subject: TraceSubject
-    /// Nil for a server.
+    /// The peer of the connection; nil for a server.
     let owner: Scenario.Peer?
     let wanted: [ValuePath]
-    /// With whom the owner's call is, as its app says.
+    /// The partner of the owner's call, as its app reports it.
     let partner: Watch.Slot<String>
     var quality = QualityEstimator()
 
@@ -50,7 +51,7 @@ package final class StatsSampler {
         name: name, owner: scenario.peer(owner), subject: trace.subject(name), wanted: wanted,
         partner: watch.slot(owner, PeerEvents.callPeer))
       subjects.append(subject)
-      // The next call is heard anew.
+      // The next call starts a new estimate.
       watch.listen(to: PeerEvents.openConnections, of: name) { _, count in
         if count == 0 { subject.quality = QualityEstimator() }
       }
@@ -60,17 +61,17 @@ package final class StatsSampler {
     }
   }
 
-  /// Whether some expectation reads statistics of a connection, by its trace subject.
+  /// Returns whether an expectation reads statistics of a connection, by its trace subject.
   package func reads(_ subject: String) -> Bool { subjects.contains { $0.name == subject } }
 
-  /// What a session says is of the types that are declared. What a program says otherwise is left unknown.
+  /// Writes a report. Sessions report the declared types; values of other types, from a program, stay unknown.
   ///
   /// - Parameters:
-  ///   - mouthToEar: of the sample that the peer plays now, where that is known.
+  ///   - mouthToEar: the delay of the sample that the peer plays now, if known.
   ///   - name: the trace subject of the connection.
   package func sample(_ report: StatsReport, mouthToEar: Interval?, of name: String, at time: Instant) {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
-    // A call has two ends: what one hears, the other has packed. Where nobody knows who that is, quality is not measured.
+    // One end hears the packets that the other has sent. If the other end is unknown, quality is not measured.
     if let remote = remote(of: subject) {
       let peer: Scenario.Peer? = if case .peer(let peer) = remote { peer } else { nil }
       subject.quality.packetDuration = peer?.audio.ptime ?? .milliseconds(20)
@@ -85,7 +86,8 @@ package final class StatsSampler {
     case server
   }
 
-  /// The other end of a connection: as it is called, or as the app says of its call, or the only one that there may be.
+  /// Returns the other end of a connection: by its name, by the call that the app reports, or as the only possible
+  /// peer.
   private func remote(of subject: Subject) -> Remote? {
     if let name = ConnectionSubject(subject.name)?.name {
       if let peer = scenario.peer(name) { return .peer(peer) }
@@ -114,7 +116,7 @@ package final class StatsSampler {
     }
   }
 
-  /// Writes a value with the type that is declared for it.
+  /// Writes a value with its declared type.
   private func write(_ path: ValuePath, _ value: StatsReport.Value, _ subject: Subject) {
     let number: Double
     switch value {
@@ -146,7 +148,7 @@ package final class StatsSampler {
 }
 
 extension ValueType {
-  /// How values of the type are written into the trace.
+  /// The type of the values in the trace.
   var traceType: TraceFieldType {
     switch self {
     case .count, .byteSize, .rate: .integer
@@ -159,8 +161,8 @@ extension ValueType {
 }
 
 extension StatsReport {
-  /// `stats.inbound-rtp.audio.packetsLost`: a type, a kind where the type has one, and a W3C member. Of candidate pairs
-  /// the selected one is meant.
+  /// Returns the value of `stats.inbound-rtp.audio.packetsLost`: a type, a kind if the type has one, and a W3C member.
+  /// For candidate pairs it is that of the selected pair.
   func value(of path: ValuePath) -> Value? {
     let parts = path.name.split(separator: ".").map(String.init)
     guard parts.count >= 3, parts[0] == "stats" else { return nil }

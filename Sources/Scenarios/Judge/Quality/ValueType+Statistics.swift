@@ -2,7 +2,7 @@ internal import Statistics
 internal import Vocabulary
 
 extension ValueType {
-  /// Whether a member of the statistics is a value of this type.
+  /// Returns whether a member of the statistics is a value of this type.
   func admits(_ value: StatsReport.Value) -> Bool {
     switch (self, value) {
     case (_, .text(let word)): admits(word)

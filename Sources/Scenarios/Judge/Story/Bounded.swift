@@ -1,13 +1,14 @@
-/// A list that keeps its beginning and its end, and counts what it leaves out between.
+/// A list that keeps its beginning and its end, and counts the elements left out between.
 public struct Bounded<Element: Hashable & Sendable>: Hashable, Sendable {
   private var head: [Element] = []
   /// A ring once it is full: the oldest is at ``oldest``.
   private var tail: [Element] = []
   private var oldest = 0
   private var limit: Int
-  /// How many were left out.
+  /// The number of elements left out.
   public private(set) var omitted = 0
 
+  /// Makes an empty list that keeps at most `limit` elements.
   public init(limit: Int) { self.limit = limit }
 
   init(_ elements: [Element], omitted: Int, limit: Int) {
@@ -16,6 +17,7 @@ public struct Bounded<Element: Hashable & Sendable>: Hashable, Sendable {
     self.omitted += omitted
   }
 
+  /// Appends an element; a full list drops the oldest element of its end.
   public mutating func append(_ element: Element) {
     if head.count < limit / 2 {
       head.append(element)
@@ -28,17 +30,19 @@ public struct Bounded<Element: Hashable & Sendable>: Hashable, Sendable {
     }
   }
 
-  /// What is kept, in order.
+  /// The kept elements, in order.
   public var elements: [Element] { head + tail[oldest...] + tail[..<oldest] }
 
+  /// Whether no element was ever appended.
   public var isEmpty: Bool { head.isEmpty && tail.isEmpty }
 
-  /// How many there were.
+  /// The number of elements, including those left out.
   public var total: Int { head.count + tail.count + omitted }
 
+  /// The newest element.
   public var last: Element? { tail.isEmpty ? head.last : tail[(oldest + tail.count - 1) % tail.count] }
 
-  /// Changes the newest that is kept.
+  /// Changes the newest element.
   mutating func changeLast(_ change: (inout Element) -> Void) {
     if !tail.isEmpty {
       change(&tail[(oldest + tail.count - 1) % tail.count])
@@ -52,7 +56,7 @@ public struct Bounded<Element: Hashable & Sendable>: Hashable, Sendable {
     self = Bounded(elements, omitted: omitted, limit: count)
   }
 
-  // Where the ring begins is nobody's business.
+  // The start of the ring does not matter for equality.
   public static func == (a: Bounded, b: Bounded) -> Bool { a.omitted == b.omitted && a.elements == b.elements }
 
   public func hash(into hasher: inout Hasher) {

@@ -1,9 +1,9 @@
 internal import CallCore
 package import Formats
 
-/// A story as JSON: what workers send, and what a page of the HTML report holds. Times are nanoseconds.
+/// The JSON form of a story, for workers and for the page of the HTML report. Times are in nanoseconds.
 ///
-/// What there are many of is an array, not an object: its members go by their places.
+/// Frequent elements are arrays, not objects: their members are identified by position.
 extension RunStory {
   package var json: JSON {
     [
@@ -32,7 +32,7 @@ extension RunStory {
     ]
   }
 
-  /// Nil when something is missing or of another type.
+  /// Returns nil when a member is missing or has another type.
   package init?(json: JSON) {
     self.init()
     guard let participants = json.list("participants", { Participant(json: $0) }),

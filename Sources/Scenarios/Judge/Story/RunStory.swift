@@ -1,185 +1,247 @@
 public import CallCore
 
-/// What happened in one run, as people are shown it: the terminal's trail, the sequence diagram, the explanations and the
-/// HTML report are made from this alone.
+/// The events of one run for display: the terminal's trail, the sequence diagram, the explanations and the HTML report
+/// are made from this alone.
 ///
-/// A ``StoryCollector`` writes it while the run goes on. However long the run, it stays of a bounded size: what is left
-/// out of a list is counted.
+/// A ``StoryCollector`` writes it during the run. Its size is bounded, however long the run: elements left out of a
+/// list are counted.
 public struct RunStory: Hashable, Sendable {
-  /// Who takes part, in the order of the file.
+  /// The participants, in the order of the file.
   public var participants: [Participant] = []
   /// The states of every machine of every subject, in the order of their first state.
   public var machines: [Machine] = []
+  /// The faults that were in force, in order of start.
   public var faults: [FaultInterval] = []
+  /// The firings of timeline entries.
   public var firings: Bounded<Firing> = .init(limit: 256)
+  /// The actions of users.
   public var deeds: Bounded<Deed> = .init(limit: 256)
+  /// Errors, refusals, end codes and ICE restarts.
   public var notes: Bounded<Note> = .init(limit: 512)
+  /// The signalling messages, in the order of sending.
   public var messages: [Message] = []
-  /// Messages beyond those that are kept.
+  /// The number of messages left out of ``messages``.
   public var omittedMessages = 0
+  /// The candidate pairs in use over time.
   public var pairs: Bounded<PairInterval> = .init(limit: 128)
+  /// The media flows between subjects.
   public var flows: [MediaFlow] = []
+  /// The dropped packets by reason and place.
   public var drops: [DropSeries] = []
+  /// The measured quantities over time.
   public var gauges: [Gauge] = []
   /// The time of the last event.
   public var end = Instant.zero
 
+  /// Makes an empty story.
   public init() {}
 
+  /// A peer or server of the scenario.
   public struct Participant: Hashable, Sendable {
+    /// The part that a participant plays.
     public enum Role: String, Sendable { case peer, puppet, program, server }
+    /// The name in the scenario.
     public var name: String
+    /// The part that it plays.
     public var role: Role
   }
 
-  /// A state machine, or a flag that is watched as one, of a subject: `alice`, or `alice/connection/2`.
+  /// A state machine of a subject, or a flag that is treated as one: `alice`, or `alice/connection/2`.
   public struct Machine: Hashable, Sendable {
+    /// A change of the state.
     public struct Change: Hashable, Sendable {
-      /// The place among all that the story tells.
+      /// The position among all elements of the story.
       public var order: Int
+      /// The time of the change.
       public var time: Instant
+      /// The new state.
       public var value: String
-      /// Whether the machine began so.
+      /// Whether this is the machine's initial state.
       public var isInitial: Bool
     }
 
+    /// The subject in the trace.
     public var subject: String
+    /// The name of the machine: `call.state`.
     public var name: String
+    /// The states, in order.
     public var changes: Bounded<Change>
   }
 
-  /// A fault of the timeline, from when it was laid over the world until it was taken away.
+  /// A fault of the timeline, from its start to its end.
   public struct FaultInterval: Hashable, Sendable {
-    /// The entry of the timeline.
+    /// The id of its timeline entry.
     public var entry: String
-    /// `link.down`
+    /// The kind: `link.down`.
     public var kind: String
     /// The kind with its arguments: `link.down alice/wifi`.
     public var label: String
-    /// The participants that it is laid over; empty where it may be anybody.
+    /// The participants that it affects; empty where it may be any.
     public var targets: [String]
-    /// Whether it goes on until it is cleared; else it is over when it has happened.
+    /// Whether it lasts until it is cleared; otherwise it is over at once.
     public var lasts: Bool
+    /// The position of the start among all elements of the story.
     public var order: Int
+    /// The time of the start.
     public var start: Instant
+    /// The position of the end among all elements of the story; nil while the fault lasts.
     public var endOrder: Int?
+    /// The time of the end; nil while the fault lasts.
     public var end: Instant?
   }
 
-  /// An entry of the timeline came.
+  /// A firing of a timeline entry.
   public struct Firing: Hashable, Sendable {
+    /// The position among all elements of the story.
     public var order: Int
+    /// The time of the firing.
     public var time: Instant
+    /// The id of the entry.
     public var entry: String
   }
 
-  /// What the user of a peer did.
+  /// An action of a peer's user.
   public struct Deed: Hashable, Sendable {
+    /// The position among all elements of the story.
     public var order: Int
+    /// The time of the action.
     public var time: Instant
+    /// The name of the peer.
     public var peer: String
+    /// The name of the action.
     public var action: String
+    /// The target of the action, such as the called user.
     public var target: String
-    /// Whether the app refused it.
+    /// Whether the app refused the action.
     public var isRefused = false
   }
 
-  /// Something that a person would want to know of: an error, a refusal, an end code, an ICE restart.
+  /// An event worth reading: an error, a refusal, an end code, an ICE restart.
   public struct Note: Hashable, Sendable {
+    /// The position among all elements of the story.
     public var order: Int
+    /// The time of the event.
     public var time: Instant
+    /// The subject in the trace.
     public var subject: String
-    /// `call.ended`
+    /// The kind of the event: `call.ended`.
     public var kind: String
-    /// The end or error code that it tells of.
+    /// The end or error code in the event.
     public var code: String?
-    /// `ended with declined`
+    /// The event in words: `ended with declined`.
     public var text: String
   }
 
-  /// A signalling message: what its sender said of it, and what became of it.
+  /// A signalling message, as its sender described it, and its fate.
   public struct Message: Hashable, Sendable {
+    /// The arrival of one copy.
     public struct Receipt: Hashable, Sendable {
+      /// The position among all elements of the story.
       public var order: Int
+      /// The time of the arrival.
       public var time: Instant
     }
 
+    /// The position of the sending among all elements of the story.
     public var order: Int
+    /// The name of the sender.
     public var from: String
+    /// The name of the receiver.
     public var to: String
+    /// The type of the message.
     public var type: String
+    /// The time of sending.
     public var sent: Instant
-    /// The sender had no connection to carry it.
+    /// Whether the sender had no connection to carry it.
     public var isUnsent: Bool
-    /// What faults did to it at the signalling server.
+    /// The effects of faults on it at the signalling server.
     public var effects: [String] = []
+    /// The time at which a fault affected it; nil if none did.
     public var faulted: Instant?
-    /// When its receiver had it, once for each copy.
+    /// The arrivals at its receiver, one per copy.
     public var receipts: [Receipt] = []
   }
 
-  /// The pair of candidates that a connection sent over.
+  /// A candidate pair that a connection sent over.
   public struct PairInterval: Hashable, Sendable {
+    /// The subject of the connection in the trace.
     public var subject: String
-    /// `host 192.0.2.2:5000`
+    /// The local candidate: `host 192.0.2.2:5000`.
     public var local: String
+    /// The remote candidate.
     public var remote: String
+    /// The time at which the pair was selected.
     public var start: Instant
+    /// The time at which the pair was last in use; nil while it is in use.
     public var end: Instant?
   }
 
-  /// Media from one subject to another, as bytes that left one and came to the other.
+  /// Media from one subject to another, in bytes sent and received.
   public struct MediaFlow: Hashable, Sendable {
-    /// Nil where nobody was seen to send it.
+    /// The sender; nil if it is unknown.
     public var from: String?
-    /// Nil where nobody was seen to receive it.
+    /// The receiver; nil if it is unknown.
     public var to: String?
+    /// The bytes sent over time.
     public var sent: BinnedSeries
+    /// The bytes received over time.
     public var received: BinnedSeries
-    /// When it came without a pause of a second.
+    /// The times in which media arrived without a pause of a second.
     public var intervals: Bounded<Span>
   }
 
+  /// A part of the run.
   public struct Span: Hashable, Sendable {
+    /// The start of the span.
     public var start: Instant
+    /// The end of the span.
     public var end: Instant
   }
 
-  /// Packets that were dropped for one reason at one place.
+  /// The packets that were dropped for one reason at one place.
   public struct DropSeries: Hashable, Sendable {
+    /// The reason in the trace.
     public var reason: String
+    /// The place in the trace: `link/alice/wifi/tx`.
     public var place: String
+    /// The number of packets over time.
     public var counts: BinnedSeries
   }
 
   /// A measured quantity of a subject over time.
   public struct Gauge: Hashable, Sendable {
+    /// The quantity that a gauge measures.
     public enum Quantity: String, Sendable, CaseIterable {
-      /// In seconds.
+      /// The round-trip time, in seconds.
       case roundTrip = "round-trip"
-      /// The share of packets that did not come, since the sample before.
+      /// The share of packets lost since the previous sample.
       case loss
-      /// How long the samples that were played since the sample before had waited, in seconds.
+      /// The mean delay in the jitter buffer of the samples played since the previous sample, in seconds.
       case bufferDelay = "buffer-delay"
     }
 
+    /// The subject in the trace.
     public var subject: String
+    /// The measured quantity.
     public var quantity: Quantity
+    /// The samples.
     public var points: ThinnedSeries
   }
 }
 
 extension RunStory {
-  /// Whether a subject is a participant or something of it: `alice/connection/2` is of `alice`.
+  /// Returns whether a subject is a participant or a part of it: `alice/connection/2` is a part of `alice`.
   public static func isSubject(_ subject: String, of participant: String) -> Bool {
     subject == participant || subject.hasPrefix(participant + "/")
   }
 
+  /// Returns a machine of a subject; nil if it never had a state.
   public func machine(_ name: String, of subject: String) -> Machine? {
     machines.first { $0.subject == subject && $0.name == name }
   }
 
-  /// The same in less, for a run that nobody has to look into: coarser series, and of lists the beginning and the end.
+  /// Returns a smaller story for a run that needs no examination: with coarser series, and lists reduced to their
+  /// beginning and end.
   public func thinned() -> RunStory {
     var story = self
     for index in machines.indices { story.machines[index].changes.limit(to: 24) }

@@ -1,7 +1,7 @@
 internal import CallCore
 
 extension StoryCollector {
-  /// Notes what a person would want to know of, each in a sentence.
+  /// Notes events worth reading, each in a sentence.
   func listenToNotes(_ trace: Trace) {
     note(PeerEvents.code, in: trace) { (code: $0, text: "raised \($0)") }
     note(PeerEvents.callEnded, in: trace) { (code: $0, text: "ended with \($0)") }

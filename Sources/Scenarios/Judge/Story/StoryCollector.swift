@@ -2,10 +2,10 @@ package import CallCore
 package import ScenarioFormat
 package import Statistics
 
-/// Collects the story of a run: the one observer that reports and explanations read.
+/// Collects the story of a run, which is the source of all reports and explanations.
 ///
-/// Make it before whoever explains something by it, so that it hears of each event first. What it keeps is bounded, and it
-/// writes nothing.
+/// Create it before the objects that explain by it, so that it receives each event first. Its size is bounded, and it
+/// writes nothing to the trace.
 package final class StoryCollector: TraceObserver {
   private let scenario: Scenario?
   private(set) var machines: [RunStory.Machine] = []
@@ -28,10 +28,10 @@ package final class StoryCollector: TraceObserver {
     let kind: TraceKind
   }
 
-  /// What a kind is to the story, by its declaration alone.
+  /// The role of a kind in the story, by its declaration alone.
   private enum MachineKind {
     case none
-    /// A machine of an app's vocabulary.
+    /// A state machine of an app's vocabulary.
     case app(TraceReader<String, String, String>)
     /// Any other state or flag.
     case value
@@ -41,7 +41,7 @@ package final class StoryCollector: TraceObserver {
   static let changeLimit = 256
   static let faultLimit = 512
 
-  /// - Parameter scenario: what the names in the trace are of; nil where a trace is all there is.
+  /// - Parameter scenario: the scenario of the names in the trace; nil if only the trace is available.
   package init(_ scenario: Scenario?, trace: Trace) {
     self.scenario = scenario
     messages = StoryMessages(delays: scenario?.signallingDelays ?? [])
@@ -126,7 +126,7 @@ package final class StoryCollector: TraceObserver {
       }
       trace.listen(to: PeerConnectionEvents.selectedPort(end)) { [unowned self, unowned trace] record, port in
         pairs.set(\.port, port, at: end, of: trace.name(of: record.subject))
-        // The remote end is written after the local one.
+        // The trace contains the remote end after the local one.
         if end == .remote { pairs.complete(trace.name(of: record.subject), at: record.time) }
       }
     }
@@ -156,7 +156,7 @@ package final class StoryCollector: TraceObserver {
     }
   }
 
-  /// Takes a sample of a subject's statistics, which the trace has only as far as scenarios ask for them.
+  /// Adds a sample of a subject's statistics, of which the trace contains only those that scenarios use.
   package func sample(_ report: StatsReport, of subject: String, at time: Instant) {
     samples.add(report, of: subject, at: time)
   }
@@ -195,7 +195,8 @@ package final class StoryCollector: TraceObserver {
         lasts: (fault?.kind ?? FaultKind(rawValue: name))?.lasts ?? true, order: nextOrder(), start: time))
   }
 
-  /// Those of one entry are of one length, so the first to begin is the first to end.
+  /// Ends a fault of an entry. All faults of one entry have the same duration, so the first to begin is the first to
+  /// end.
   private func clear(_ entry: String, at time: Instant) {
     guard let index = faults.firstIndex(where: { $0.entry == entry && $0.lasts && $0.end == nil }) else { return }
     (faults[index].end, faults[index].endOrder) = (time, nextOrder())
@@ -203,7 +204,7 @@ package final class StoryCollector: TraceObserver {
 
   // MARK: Reading
 
-  /// The states of a machine of a subject so far.
+  /// Returns the states of a machine of a subject so far.
   func changes(_ machine: String, of subject: String) -> Bounded<RunStory.Machine.Change>? {
     machines.first { $0.subject == subject && $0.name == machine }?.changes
   }

@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// What the network, relays and rules dropped: a flow for each reason, place and pair of ends.
+/// The packets dropped by the network, relays and rules: a flow for each reason, place and pair of endpoints.
 struct StoryDrops {
   final class Flow {
     let reason: String
@@ -26,10 +26,10 @@ struct StoryDrops {
     let place: String
   }
 
-  /// Beyond these, ends are not told apart.
+  /// The number of flows beyond which endpoints are not distinguished.
   private static let flowLimit = 4_096
 
-  /// In order of first appearance.
+  /// The flows in order of first appearance.
   private(set) var flows: [Flow] = []
   private var known: [Key: (flow: Flow, series: Int)] = [:]
   private(set) var series: [RunStory.DropSeries] = []
@@ -47,7 +47,7 @@ struct StoryDrops {
     count(flow, series, at: record.time)
   }
 
-  /// What a rule takes from a relay's TCP stream is no packet of its own.
+  /// Adds a message that a rule dropped from a relay's TCP stream, where it is not a packet.
   mutating func addFromStream(_ record: TraceRecord, _ content: String, in trace: Trace) {
     let (reason, place) = ("rule, \(content) in a TCP stream", trace.name(of: record.subject))
     let old = flows.first { $0.reason == reason && $0.place == place }

@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Who sends media to whom, by the synchronization sources of what is sent and received.
+/// The media flows between subjects, matched by the synchronization sources of sent and received packets.
 struct StoryMedia {
   private struct End: Hashable {
     let subject: TraceSubject
@@ -19,9 +19,9 @@ struct StoryMedia {
     let to: String?
   }
 
-  /// More sources than any call has.
+  /// A limit above the number of sources of any call.
   private static let limit = 512
-  /// Media that pauses for so long has stopped.
+  /// The pause after which media has stopped.
   private static let pause = Interval.seconds(1)
 
   private var sending: [Course] = []
@@ -56,7 +56,7 @@ struct StoryMedia {
     }
   }
 
-  /// One for each two ends, in the order in which the first media left.
+  /// The flows, one per pair of ends, in the order of the first packet sent.
   var flows: [RunStory.MediaFlow] {
     var flows: [RunStory.MediaFlow] = []
     var index: [Pair: Int] = [:]

@@ -1,13 +1,13 @@
 package import CallCore
 
-/// The messages of a run, in the order of their sending, as they are sent, met by faults and received.
+/// The messages of a run in the order of sending, with their faults and arrivals.
 ///
-/// The trace does not say which message it is that comes: it is the first of its type on the way from its sender, but
-/// for those that faults hold back.
+/// The trace does not identify the message that arrives: it is taken to be the first of its type on the way from its
+/// sender, except for those that faults hold back.
 struct StoryMessages {
   static let limit = 2_000
 
-  /// How long each fault that delays may hold a message, by the type it is for; nil is for all types.
+  /// The time that a delaying fault may hold a message, with the message type; nil stands for all types.
   struct Delay {
     let type: String?
     let by: Interval
@@ -15,7 +15,7 @@ struct StoryMessages {
 
   private(set) var all: [RunStory.Message] = []
   private(set) var omitted = 0
-  /// Those that may yet come.
+  /// The indices of the messages that may still arrive.
   private var awaited: [Int] = []
   private var senders: Set<String> = []
   private let delays: [Delay]
@@ -32,10 +32,11 @@ struct StoryMessages {
     all.append(message)
   }
 
-  /// A fault at the signalling server has met a message. It calls users by their ids, which need not be names of peers.
+  /// Notes that a fault at the signalling server affected a message. It identifies users by their ids, which may differ
+  /// from the names of peers.
   mutating func faulted(_ effect: String, type: String, user: String, at time: Instant) {
     let met = awaited.filter { all[$0].type == type && all[$0].mayMeet(effect, at: time) }
-    // What it meets now is what it has met already, and else what is next.
+    // The message is one that another fault affected at this instant, or else the next one.
     let ordered = met.filter { all[$0].faulted == time } + met.filter { all[$0].faulted == nil }
     guard let index = ordered.first(where: { all[$0].from == user }) ?? (senders.contains(user) ? nil : ordered.first)
     else { return }
@@ -44,7 +45,7 @@ struct StoryMessages {
     if !all[index].isAwaited { awaited.removeAll { $0 == index } }
   }
 
-  /// A peer has a message of another. Nothing is noted when nobody was seen to send it.
+  /// Notes that a peer received a message. Without a matching sent message, nothing is noted.
   mutating func received(type: String, by receiver: String, from sender: String, at time: Instant, order: Int) {
     let sent = awaited.filter { all[$0].type == type && all[$0].from == sender }
     // Several peers may have one user id.
@@ -54,12 +55,12 @@ struct StoryMessages {
     if !all[index].isAwaited { awaited.removeAll { $0 == index } }
   }
 
-  /// Of messages that are on the way, the one that comes now.
+  /// Returns the message that arrives now, of those on the way.
   private func next(of candidates: [Int], at time: Instant) -> Int? {
     candidates.first { !isHeld($0, at: time) && !isOvertaken($0) } ?? candidates.first
   }
 
-  /// Whether a fault that delays still has it.
+  /// Returns whether a delaying fault still holds the message.
   private func isHeld(_ index: Int, at time: Instant) -> Bool {
     let message = all[index]
     guard message.effects.contains("delay"), let faulted = message.faulted else { return false }
@@ -67,13 +68,13 @@ struct StoryMessages {
     return time < faulted + shortest
   }
 
-  /// Whether it was held back to change places with the next, of the same type, which has not come yet.
+  /// Returns whether it waits to change places with the next message of its type, which has not arrived yet.
   private func isOvertaken(_ index: Int) -> Bool {
     guard isHeldToReorder(index), let next = neighbour(after: index) else { return false }
     return all[next].type == all[index].type && all[next].isAwaited && all[next].receipts.isEmpty
   }
 
-  /// One that overtakes another is not held in its turn.
+  /// Returns whether it is held for reordering. A message that overtakes another is not held.
   private func isHeldToReorder(_ index: Int) -> Bool {
     guard all[index].effects.contains("reorder") else { return false }
     let before = all[..<index].lastIndex { isBeside($0, index) }
@@ -92,35 +93,37 @@ struct StoryMessages {
     all[second].sent - all[first].sent < Self.longestHold
   }
 
-  /// How long a message waits to be overtaken (``SignallingFault/Effect/reorder``).
+  /// The time that a message waits to be overtaken (``SignallingFault/Effect/reorder``).
   private static let longestHold = Interval.seconds(1)
 }
 
 extension RunStory.Message {
-  /// Signalling that nothing holds up takes no longer, a second for its receiver to register included.
+  /// The maximum time of undisturbed signalling, including a second for its receiver to register.
   private static let promptly = Interval.seconds(2)
 
   private var isTaken: Bool { effects.contains("drop") || effects.contains("blackhole") }
   private var isHeldBack: Bool { effects.contains("delay") || effects.contains("reorder") }
 
-  /// Whether one that comes now may be this one.
+  /// Whether a message that arrives now may be this one.
   var isAwaited: Bool {
     !isUnsent && !isTaken && (receipts.isEmpty || (receipts.count == 1 && effects.contains("duplicate")))
   }
 
-  /// Whether a fault may be about this one: a message meets its faults at one instant, each of them once.
+  /// Returns whether a fault may affect this message: it meets all its faults at one instant, each of them once.
   func mayMeet(_ effect: String, at time: Instant) -> Bool {
     !isUnsent && receipts.isEmpty && (faulted == nil || (faulted == time && !effects.contains(effect)))
   }
 
-  /// Whether the coming of one copy has a place of its own in a diagram.
+  /// Returns whether the arrival of one copy has its own place in a diagram.
   package func comesApart(_ receipt: Int) -> Bool {
     receipt > 0 || isHeldBack || receipts[receipt].time - sent > Self.promptly
   }
 
   package var isLate: Bool { receipts.first.map { isHeldBack || $0.time - sent > Self.promptly } ?? false }
 
-  /// - Parameter end: until when the run was watched; nil for a receiver of whom nobody says what it receives.
+  /// Returns whether the message was lost.
+  ///
+  /// - Parameter end: the end of the observed time; nil for a receiver whose arrivals are not reported.
   package func isLost(by end: Instant?) -> Bool {
     if isUnsent || isTaken { return true }
     guard receipts.isEmpty, let end else { return false }

@@ -2,19 +2,19 @@ internal import CallCore
 internal import ScenarioFormat
 
 extension RunStory.Note {
-  /// Whether it is something gone wrong, or the end of a call.
+  /// Whether it is a failure, or the end of a call.
   var isTrouble: Bool { kind != PeerConnectionEvents.restart.name }
 }
 
 extension Fault {
-  /// `link.down alice/wifi`
+  /// The kind with its arguments: `link.down alice/wifi`.
   var label: String {
     ([kind.rawValue] + arguments.entries.map { $0.value.value.description }).joined(separator: " ")
   }
 }
 
 extension Scenario {
-  /// Peers, then servers.
+  /// The participants: peers, then servers.
   var participants: [RunStory.Participant] {
     peers.map { peer in
       let role: RunStory.Participant.Role =
@@ -27,8 +27,8 @@ extension Scenario {
     } + topology.servers.map { .init(name: $0.name, role: .server) }
   }
 
-  /// The participants that a fault is laid over: who has the link, who is on the network or behind it, the server, the
-  /// peers that its arguments name.
+  /// Returns the participants that a fault affects: the owner of the link, the peers on the network or behind it, the
+  /// server, the peers in its arguments.
   func targets(of fault: Fault) -> [String] {
     let arguments = fault.arguments
     var names = ["peer", "from", "to", "server"].compactMap { arguments.text($0) }
@@ -47,7 +47,7 @@ extension Scenario {
     return participants.map(\.name).filter(names.contains)
   }
 
-  /// How long faults of the timeline hold signalling messages.
+  /// The times that faults of the timeline hold signalling messages.
   var signallingDelays: [StoryMessages.Delay] {
     timeline.compactMap(\.fault).filter { $0.kind == .signalDelay }.map { fault in
       .init(type: fault.arguments.text("message"), by: fault.arguments.duration("by") ?? .zero)

@@ -1,15 +1,15 @@
 internal import CallCore
 
-/// Which pair of candidates each connection sends over.
+/// The candidate pairs that each connection sends over.
 struct StoryPairs {
   typealias End = PeerConnectionEvents.PairEnd
 
-  /// What is known of the candidate at one end.
+  /// The known properties of the candidate at one end.
   struct Candidate {
     var type: String?
     var address: String?
     var port: Int?
-    /// How the relay at the local end is reached.
+    /// The transport to the relay at the local end.
     var relayProtocol: String?
 
     fileprivate var text: String {
@@ -28,7 +28,7 @@ struct StoryPairs {
     candidates[subject, default: [:]][end, default: Candidate()][keyPath: member] = value
   }
 
-  /// Both candidates of a subject's pair are known.
+  /// Begins a pair after both of its candidates are known.
   mutating func complete(_ subject: String, at time: Instant) {
     let known = candidates[subject] ?? [:]
     let (local, remote) = (known[.local]?.text ?? "", known[.remote]?.text ?? "")
@@ -37,7 +37,7 @@ struct StoryPairs {
     open.append(.init(subject: subject, local: local, remote: remote, start: time))
   }
 
-  /// The participant has no connection left, and so no pair.
+  /// Ends the pairs of a participant without open connections.
   mutating func closeAll(of participant: String, at time: Instant) {
     close(at: time) { RunStory.isSubject($0, of: participant) }
   }
@@ -50,7 +50,7 @@ struct StoryPairs {
     }
   }
 
-  /// Those that are over, then those that are in use.
+  /// The pairs that are over, then those in use.
   var story: Bounded<RunStory.PairInterval> {
     var all = all
     for pair in open { all.append(pair) }

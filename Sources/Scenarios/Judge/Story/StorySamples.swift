@@ -1,9 +1,9 @@
 internal import CallCore
 internal import Statistics
 
-/// What the samples of statistics say over time: round trips, loss, the delay of the jitter buffer.
+/// The sampled statistics over time: round trips, loss, the delay of the jitter buffer.
 struct StorySamples {
-  /// Counters as they were at the sample before.
+  /// The counters of the previous sample.
   private struct Counters {
     var lost = 0.0
     var received = 0.0
@@ -24,7 +24,7 @@ struct StorySamples {
       lost: sum("packetsLost"), received: sum("packetsReceived"), delay: sum("jitterBufferDelay"),
       emitted: sum("jitterBufferEmittedCount"))
     let old = counters.updateValue(now, forKey: subject) ?? Counters()
-    // Another connection begins to count anew.
+    // The counters of another connection start anew.
     guard now.received >= old.received, now.emitted >= old.emitted else { return }
     let (lost, received) = (max(0, now.lost - old.lost), now.received - old.received)
     if lost + received > 0 { add(lost / (lost + received), .loss, of: subject, at: time) }

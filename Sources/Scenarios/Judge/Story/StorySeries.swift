@@ -5,8 +5,9 @@ public struct BinnedSeries: Hashable, Sendable {
   static let width = Interval.milliseconds(250)
   static let limit = 480
 
+  /// The width of a bin.
   public private(set) var width: Interval
-  /// Of the bins from the start of the run on.
+  /// The amounts per bin, from the start of the run.
   public private(set) var amounts: [Int64] = []
 
   init() { width = Self.width }
@@ -17,6 +18,7 @@ public struct BinnedSeries: Hashable, Sendable {
     self.amounts = amounts
   }
 
+  /// The sum of all amounts.
   public var total: Int64 { amounts.reduce(0, +) }
 
   mutating func add(_ amount: Int64, at time: Instant) {
@@ -47,19 +49,21 @@ public struct BinnedSeries: Hashable, Sendable {
   }
 }
 
-/// Samples over time, of which every two that are next to each other become one when there are too many: the larger, so
-/// that peaks stay.
+/// Samples over time. When there are too many, each two neighbours become one: the larger, so that peaks are kept.
 public struct ThinnedSeries: Hashable, Sendable {
+  /// A sample.
   public struct Point: Hashable, Sendable {
-    /// In whole milliseconds.
+    /// The time, in whole milliseconds.
     public var time: Instant
+    /// The value, rounded to six decimal places.
     public var value: Double
   }
 
   private static let limit = 480
 
+  /// The samples, in order of time.
   public private(set) var points: [Point] = []
-  /// How many samples one point stands for.
+  /// The number of samples that one point represents.
   private var share = 1
   private var pending = 0
 
@@ -67,7 +71,7 @@ public struct ThinnedSeries: Hashable, Sendable {
   init(_ points: [Point]) { self.points = points }
 
   mutating func add(_ value: Double, at time: Instant) {
-    // Six digits are more than anybody reads from a chart.
+    // More than six decimal places are invisible in a chart.
     let point = Point(
       time: Instant(nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000), value: (value * 1e6).rounded() / 1e6)
     if pending > 0, let last = points.last {

@@ -1,8 +1,8 @@
 package import CallCore
 
-/// Points in time at which somebody wants to look, even when nothing happens then.
+/// Points in time at which a monitor must look, even if no event happens then.
 ///
-/// An alarm goes off after everything that happens at its time, so that a deadline includes its own instant.
+/// An alarm fires after all events at its time, so that a deadline includes its own instant.
 package final class Alarms {
   private struct Alarm {
     let time: Instant
@@ -10,11 +10,11 @@ package final class Alarms {
     let action: () -> Void
   }
 
-  /// Sorted, the earliest last.
+  /// The alarms in descending order of time.
   private var alarms: [Alarm] = []
   private var count: UInt64 = 0
 
-  /// The earliest alarm, or nil when there is none.
+  /// The time of the earliest alarm, or nil when there is none.
   package var next: Instant? { alarms.last?.time }
 
   func removeAll() { alarms.removeAll() }
@@ -25,7 +25,7 @@ package final class Alarms {
     alarms.insert(Alarm(time: time, number: count, action: action), at: position)
   }
 
-  /// Goes off for everything due earlier than `time`, in order.
+  /// Fires all alarms due before `time`, in order.
   func fire(before time: Instant) {
     while let alarm = alarms.last, alarm.time < time {
       alarms.removeLast()
@@ -33,7 +33,7 @@ package final class Alarms {
     }
   }
 
-  /// Goes off for everything due up to and including `time`: all that happens at `time` has happened.
+  /// Fires all alarms due up to and including `time`, at which all events have happened.
   package func fire(through time: Instant) {
     fire(before: Instant(nanoseconds: time.nanoseconds == .max ? .max : time.nanoseconds + 1))
   }

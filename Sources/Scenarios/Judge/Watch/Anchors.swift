@@ -1,9 +1,9 @@
 package import CallCore
 package import ScenarioFormat
 
-/// When the anchors of a scenario came: entries firing, states entered, events, first truths.
+/// The times at which the anchors of a scenario came: firings of entries, entered states, events, first truths.
 package final class Anchors {
-  /// How often and when an anchor came.
+  /// The times at which an anchor came.
   private final class Record {
     var times: [Instant] = []
     var listeners: [(Instant) -> Void] = []
@@ -18,28 +18,28 @@ package final class Anchors {
   private let definitions: [Scenario.Definition]
   private var records: [String: Record] = [:]
   private var conditions: [Condition] = []
-  /// Set when the run is over: windows that end with it end here.
+  /// The end of the run, once it is over: windows that end with the run end here.
   private(set) var endOfRun: Instant?
 
-  /// When an entry of the timeline fired last, or nil before the first.
+  /// The last firing of any timeline entry, or nil before the first.
   private(set) var lastFiring: Instant?
 
-  /// Make it before the world: what peers begin with comes at the start.
+  /// Starts to listen. Must be called before the world is made, because the initial values of peers come at the start.
   package init(_ scenario: Scenario, watch: Watch) {
     self.watch = watch
     definitions = scenario.definitions
     for anchor in scenario.timeline.flatMap(\.trigger.anchors) { _ = record(of: anchor) }
   }
 
-  /// Calls `listener` each time the anchor comes, and at once for each time that it has come. Points in time and the
-  /// end of the run are asked for, not told.
+  /// Calls `listener` each time the anchor comes, and immediately for each past time. Points in time and the end of the
+  /// run are not announced, but can be queried.
   package func listen(_ anchor: Anchor, _ listener: @escaping (Instant) -> Void) {
     let record = record(of: anchor)
     record.listeners.append(listener)
     for time in record.times { listener(time) }
   }
 
-  /// When the anchor came first, or nil while it has not.
+  /// Returns the first time of the anchor, or nil while it has not come.
   package func first(_ anchor: Anchor) -> Instant? {
     switch anchor.kind {
     case .time(let time): time
@@ -48,7 +48,7 @@ package final class Anchors {
     }
   }
 
-  /// Every time the anchor came.
+  /// Returns all times of the anchor.
   func all(_ anchor: Anchor) -> [Instant] {
     switch anchor.kind {
     case .time(let time): [time]
@@ -57,7 +57,7 @@ package final class Anchors {
     }
   }
 
-  /// When an entry of the timeline fired first.
+  /// Returns the first firing of a timeline entry.
   package func firstFiring(of id: String) -> Instant? { records["entry \(id)"]?.times.first }
 
   package func entryFired(_ id: String, at time: Instant) {
@@ -68,7 +68,7 @@ package final class Anchors {
 
   func finish(at time: Instant) { endOfRun = time }
 
-  /// The record of an anchor, kept from the first time somebody asks: ask before the run begins.
+  /// Returns the record of an anchor, which begins with the first call: query it before the run begins.
   private func record(of anchor: Anchor) -> Record {
     let key = Self.key(anchor.kind)
     if let known = records[key] { return known }
@@ -99,7 +99,7 @@ package final class Anchors {
         watch.listen(watch.slot(subject, name)) { record.come(at: $0.time) }
         break
       }
-      // `user.accept` is the action `accept`, however it is written.
+      // `user.accept` is the action `accept`, in either spelling.
       let awaited = name.dropFirst(Self.userPrefix.count)
       watch.listen(to: PeerEvents.action, of: subject) { event, action, _ in
         if action == awaited { record.come(at: event.time) }

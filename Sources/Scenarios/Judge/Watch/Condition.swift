@@ -1,7 +1,7 @@
 package import CallCore
 package import ScenarioFormat
 
-/// What is known of a predicate: a value that nobody has set yet makes it unknown, not false (Kleene's three values).
+/// The truth of a predicate: a value that was never set makes it unknown, not false (Kleene's three-valued logic).
 enum Truth {
   case no, unknown, yes
 
@@ -15,7 +15,7 @@ enum Truth {
     }
   }
 
-  /// False as soon as one is, true when all are.
+  /// Returns false if one truth is false, and true if all are true.
   static func all(_ truths: some Sequence<Truth>) -> Truth {
     var result = Truth.yes
     for truth in truths {
@@ -25,11 +25,11 @@ enum Truth {
     return result
   }
 
-  /// True as soon as one is, false when none is.
+  /// Returns true if one truth is true, and false if all are false.
   static func any(_ truths: some Sequence<Truth>) -> Truth { !all(truths.lazy.map { !$0 }) }
 }
 
-/// A predicate bound to a run: knows its slots, its present truth, and tells when that changes.
+/// A predicate bound to a run: reads its slots, holds its present truth, and announces changes.
 package final class Condition {
   private indirect enum Node {
     case constant(Bool)
@@ -52,7 +52,7 @@ package final class Condition {
   private(set) var truth: Truth
   private var listeners: [(Truth) -> Void] = []
   private var riseListeners: [(Instant) -> Void] = []
-  /// Whether it was true when the last event was over.
+  /// Whether it was true at the end of the last event.
   private var wasTrue = false
   private var isLooking = false
 
@@ -74,14 +74,14 @@ package final class Condition {
   /// Calls `listener` whenever the truth changes, also from unknown to false.
   func listen(_ listener: @escaping (Truth) -> Void) { listeners.append(listener) }
 
-  /// Calls `listener` each time it has become true, once the event is over that made it so, and at once if it is true.
+  /// Calls `listener` after each event that made it true, and immediately if it is true.
   package func listenToRises(_ listener: @escaping (Instant) -> Void) {
     if riseListeners.isEmpty { wasTrue = isTrue }
     riseListeners.append(listener)
     if isTrue { listener(watch.trace.now) }
   }
 
-  /// Whether it is true and, since it asks of counters alone that they have come so far, stays so.
+  /// Whether it is true and stays true, because it only requires counters to have reached a number.
   var isTrueForGood: Bool {
     isTrue
       && predicate.isSettled(true) { [watch] in
@@ -92,7 +92,7 @@ package final class Condition {
       }
   }
 
-  /// What the predicate is at this moment, for whoever does not want to go on listening.
+  /// Returns the present truth of a predicate, without listening to changes.
   static func truth(of predicate: Predicate, _ watch: Watch) -> Truth {
     var slots: [Watch.Slot<TraceDatum>] = []
     return evaluate(bind(predicate, watch, &slots), watch)
@@ -173,7 +173,7 @@ package final class Condition {
 }
 
 extension Value {
-  /// A traced value as scenarios compare it.
+  /// Converts a traced value for comparison in scenarios.
   init(_ datum: TraceDatum) {
     self =
       switch datum {

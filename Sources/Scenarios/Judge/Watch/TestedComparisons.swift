@@ -1,9 +1,9 @@
 import ScenarioFormat
 
-/// Which comparisons of a predicate came to matter: `never: a and b` asks for `b` only while `a` is true.
+/// Records which comparisons of a predicate mattered: `never: a and b` needs `b` only while `a` is true.
 ///
-/// One that was unknown for want of a connection while others left it to decide, and never known while they did, was not
-/// put to the test.
+/// A comparison was not tested if it was unknown for lack of a connection while the others left the decision to it, and
+/// was never known in such a situation.
 final class TestedComparisons {
   private indirect enum Node {
     case constant(Bool)
@@ -13,14 +13,14 @@ final class TestedComparisons {
     case comparison(Int)
   }
 
-  /// The parts without which a comparison could break nothing, where it stands with them: by their numbers.
+  /// The parts without which a comparison cannot break the predicate, by their numbers.
   private typealias Company = Set<Int>
 
-  /// What the predicate is where it breaks what is expected of it.
+  /// The truth of the predicate that breaks the expectation.
   private let breach: Truth
   private var root = Node.constant(true)
   private var comparisons: [Condition] = []
-  /// In which company each was known, and in which it was asked for and unknown.
+  /// The companies in which each comparison was known, and those in which it was needed and unknown.
   private var known: [Set<Company>] = []
   private var missed: [Set<Company>] = []
 
@@ -31,21 +31,21 @@ final class TestedComparisons {
     missed = known
   }
 
-  /// Calls `listener` whenever one of them changes.
+  /// Calls `listener` whenever a comparison changes.
   func listen(_ listener: @escaping () -> Void) {
     for comparison in comparisons { comparison.listen { _ in listener() } }
   }
 
-  /// What is known of the predicate.
+  /// The present truth of the predicate.
   var truth: Truth { truth(of: root) }
 
-  /// Notes which of them matter at this moment.
+  /// Records which comparisons matter at this moment.
   func look() { look(at: root, breach, beside: [], isAsked: true) }
 
-  /// Whether each of them was known at some time.
+  /// Whether each comparison was known at some time.
   var wereKnown: Bool { known.allSatisfy { !$0.isEmpty } }
 
-  /// `whenever it came to alice.q.mos, that was unknown`: why some were not put to the test, or nil.
+  /// The reason why some were not tested, or nil: `whenever it came to alice.q.mos, that was unknown`.
   var untested: String? {
     let untested = comparisons.indices.filter { index in
       missed[index].contains { company in !known[index].contains { company.isSubset(of: $0) } }
@@ -78,7 +78,7 @@ final class TestedComparisons {
     }
   }
 
-  /// - Parameter breach: what the node would have to be for the whole to be broken.
+  /// - Parameter breach: the truth of the node that would break the whole predicate.
   private func look(at node: Node, _ breach: Truth, beside company: Company, isAsked: Bool) {
     switch node {
     case .constant: break
@@ -94,7 +94,8 @@ final class TestedComparisons {
     }
   }
 
-  /// A part that decides leaves nothing to the others. Where one part alone can break the whole, none needs the others.
+  /// Looks at parts. A part that decides leaves nothing to the others; if one part alone can break the whole, none
+  /// needs the others.
   private func look(
     at parts: [Node], deciding: Truth, _ breach: Truth, beside company: Company, _ isAsked: Bool
   ) {
@@ -113,7 +114,7 @@ final class TestedComparisons {
     comparisons[index].predicate.values.contains { Watch.isOfConnection($0.name) }
   }
 
-  /// That of its first comparison: parts beside each other have none in common.
+  /// Returns the number of the node's first comparison: parts beside each other share none.
   private func number(of node: Node) -> Int {
     switch node {
     case .constant: -1

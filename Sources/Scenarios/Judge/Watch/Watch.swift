@@ -1,12 +1,12 @@
 package import CallCore
 
-/// The present value of everything a scenario watches, kept by reading the trace as it is written.
+/// The present value of everything that a scenario watches, updated from the trace as it is written.
 ///
-/// Expectations, triggers and invariants register what they need before the run; whatever nobody registered costs one
-/// table look-up an event. Listeners are told from within the write, so they must not drive the world themselves.
+/// Expectations, triggers and invariants register their slots before the run; an unregistered event costs one table
+/// lookup. Listeners are called within the write, so they must not run the world.
 package final class Watch: TraceObserver {
-  /// A watched value or event: one kind about one subject. `Value` is the type that the schema has for its first field, or
-  /// `TraceDatum` where the kind is known by its name alone.
+  /// A watched value or event: one kind about one subject. `Value` is the type of its first field in the schema, or
+  /// `TraceDatum` where the kind is known only by name.
   package struct Slot<Value>: Hashable { fileprivate let index: Int }
 
   private struct Entry {
@@ -24,22 +24,22 @@ package final class Watch: TraceObserver {
   }
 
   package let trace: Trace
-  /// What is due when nothing happens.
+  /// The alarms of the run's monitors.
   let alarms = Alarms()
   private var entries: [Entry] = []
-  /// Registered entries by the name of their kind.
+  /// The registered entries by the name of their kind.
   private var wanted: [String: [Int]] = [:]
-  /// Registered entries by the id of their kind, filled in as kinds are declared.
+  /// The registered entries by the id of their kind, filled as kinds are declared.
   private var byKind: [[Int]] = []
-  /// Listeners of a kind about any subject, by the id of the kind.
+  /// The listeners of a kind about any subject, by the id of the kind.
   private var ofAllByKind: [[(TraceRecord) -> Void]] = []
-  /// Runs work once the world's event at work is over, and at once between events. While there is no world, each record
-  /// is an event.
+  /// Runs work after the world's current event, or immediately between events. Without a world, each record is an
+  /// event.
   package var afterWorldEvent: (@escaping () -> Void) -> Void = { $0() }
   private var depth = 0
   private var borders: [() -> Void] = []
   private var deferred: [() -> Void] = []
-  /// Whether the end of an event is waited for.
+  /// Whether work waits for the end of the event.
   private var isWaiting = false
   private var isFiringAlarms = false
   private var latest = Instant.zero
@@ -54,12 +54,12 @@ package final class Watch: TraceObserver {
 
   // MARK: Registering
 
-  /// The slot of a kind about a subject, which a scenario names.
+  /// Returns the slot of a kind about a subject, as a scenario names them.
   package func slot(_ subject: String, _ kind: String) -> Slot<TraceDatum> {
     Slot(index: index(of: kind, about: subject))
   }
 
-  /// The slot of a kind of the schema about a subject.
+  /// Returns the slot of a kind of the schema about a subject.
   package func slot<Value, each Rest>(
     _ subject: String, _ event: TraceEvent<Value, repeat each Rest>
   ) -> Slot<Value> {
@@ -79,7 +79,7 @@ package final class Watch: TraceObserver {
     return index
   }
 
-  /// Whether a value is unknown where there is no connection, before and after one.
+  /// Returns whether a value is unknown while there is no connection.
   static func isOfConnection(_ kind: String) -> Bool {
     ["selected.", "stats.", "q."].contains { kind.hasPrefix($0) }
   }
@@ -89,7 +89,7 @@ package final class Watch: TraceObserver {
     entries[slot.index].listeners.append(listener)
   }
 
-  /// Calls `listener` each time that the slot's value becomes unknown again.
+  /// Calls `listener` each time the slot's value becomes unknown again.
   func listen<Value>(_ slot: Slot<Value>, toLosses listener: @escaping () -> Void) {
     entries[slot.index].lossListeners.append(listener)
   }
@@ -106,7 +106,7 @@ package final class Watch: TraceObserver {
     }
   }
 
-  /// Calls `listener` for every event of the kind, whoever it is about.
+  /// Calls `listener` for every event of the kind, whichever its subject.
   package func listen<each Value>(
     to event: TraceEvent<repeat each Value>, _ listener: @escaping (TraceRecord, repeat each Value) -> Void
   ) {
@@ -118,20 +118,20 @@ package final class Watch: TraceObserver {
     }
   }
 
-  /// Runs `work` once the event being told is over; at once when there is none.
+  /// Runs `work` after the current event; immediately when there is none.
   func afterEvent(_ work: @escaping () -> Void) {
     if depth == 0, isFiringAlarms { return work() }
     deferred.append(work)
     if depth == 0 { waitForEnd() }
   }
 
-  /// Runs `work` when the event is over, before whoever only looks then: it begins or ends what they look at.
+  /// Runs `work` after the event, before monitors look: it begins or ends their windows.
   func beforeLooks(_ work: @escaping () -> Void) {
     borders.append(work)
     if depth == 0 { waitForEnd() }
   }
 
-  /// Ends the watch. Listeners hold what they tell, which holds the watch: without this, nothing of a run would go.
+  /// Ends the watch. Listeners retain their monitors, which retain the watch: without this call, the run would leak.
   package func close() {
     for index in entries.indices {
       entries[index].listeners.removeAll()
@@ -146,20 +146,20 @@ package final class Watch: TraceObserver {
 
   // MARK: Reading
 
-  /// The newest value, or nil before the first, and once what it is of is gone.
+  /// Returns the newest value, or nil before the first, and after its connection has closed.
   package func value(_ slot: Slot<TraceDatum>) -> TraceDatum? { entries[slot.index].setBy.flatMap(trace.value) }
 
   package func value<Value: TraceFieldValue>(_ slot: Slot<Value>) -> Value? {
     entries[slot.index].setBy.flatMap { trace.value(of: $0, as: Value.self) }
   }
 
-  /// Whether it ever had a value.
+  /// Returns whether the slot ever had a value.
   func wasSet<Value>(_ slot: Slot<Value>) -> Bool { entries[slot.index].wasSet }
 
-  /// When the newest value was written.
+  /// Returns the time at which the newest value was written.
   func changedAt<Value>(_ slot: Slot<Value>) -> Instant? { entries[slot.index].changedAt }
 
-  /// How many events of the slot there were.
+  /// Returns the number of events of the slot.
   func eventCount<Value>(_ slot: Slot<Value>) -> Int { entries[slot.index].eventCount }
 
   // MARK: TraceObserver
@@ -176,7 +176,7 @@ package final class Watch: TraceObserver {
     if depth == 0 { waitForEnd() }
   }
 
-  /// Takes all that `work` writes, between two events of the world, as one event.
+  /// Treats all records that `work` writes, between two events of the world, as one event.
   package func asOneEvent(_ work: () -> Void) {
     reach(trace.now)
     depth += 1
@@ -191,7 +191,7 @@ package final class Watch: TraceObserver {
     if depth == 0, !isWaiting { fireAlarms(before: time) }
   }
 
-  /// Time alone decides before anything of the event that begins now.
+  /// Fires the alarms before a time, ahead of the event that begins now.
   private func fireAlarms(before time: Instant) {
     isFiringAlarms = true
     alarms.fire(before: time)
@@ -225,8 +225,8 @@ package final class Watch: TraceObserver {
     }
   }
 
-  /// The peer has closed its connection: nothing is known of a selected pair, of statistics and of quality
-  /// until there is another.
+  /// Forgets the values of a closed connection: the selected pair, statistics and quality are unknown until there is
+  /// another.
   private func forgetConnection(_ record: TraceRecord) {
     for index in entries.indices where entries[index].subject == record.subject && entries[index].isOfConnection {
       guard entries[index].setBy != nil else { continue }

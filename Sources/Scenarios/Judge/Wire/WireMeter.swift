@@ -2,11 +2,11 @@ package import CallCore
 package import ScenarioFormat
 internal import SimNet
 
-/// Counts what crosses the wire for predicates such as `wire.media(from: bob, to: alice) > 0`, one running total a
-/// quantity, by what the interfaces carry.
+/// Counts packets at the interfaces for predicates such as `wire.media(from: bob, to: alice) > 0`, with one running
+/// total per quantity.
 ///
-/// Without `to:` what peers send is counted as it leaves them, delivered or not. With `to:` what reaches that peer's
-/// interface is, and with `from:` as well only what that peer had sent: a packet is known again by what it carries,
+/// Without `to:` a packet counts when it leaves its sender, delivered or not. With `to:` it counts when it reaches that
+/// peer's interface, and with `from:` as well only if that peer had sent it: a packet is recognized by its content,
 /// behind NATs and through relays.
 package final class WireMeter {
 
@@ -14,12 +14,12 @@ package final class WireMeter {
   private let subject: TraceSubject
   private var totals: [Total] = []
 
-  /// One quantity's running total.
+  /// The running total of one quantity.
   private final class Total {
     let quantity: WireQuantity
     let event: TraceEvent<Int>
     var value = 0
-    /// What its sender has sent; nil when that does not matter.
+    /// The packets that its sender has sent; nil when the sender does not matter.
     var sent: RecentIdentities?
 
     init(_ quantity: WireQuantity) {
@@ -29,7 +29,7 @@ package final class WireMeter {
     }
   }
 
-  /// Writes the totals of the quantities asked for, and of nothing else.
+  /// Writes the totals of the requested quantities only.
   package init(_ quantities: [WireQuantity], tap: WireTap, cleartext: CleartextDetector, trace: Trace) {
     self.trace = trace
     subject = trace.subject(WireQuantity.subject)
@@ -70,7 +70,7 @@ package final class WireMeter {
     guard let sent = total.sent, !identities.contains(where: sent.contains) else { return add(amount, to: total) }
   }
 
-  /// A packet in clear has left a peer.
+  /// Counts an unencrypted packet that has left a peer.
   private func found(_ peer: String, _ identity: UInt64, _ total: Total) {
     guard total.quantity.from == nil || total.quantity.from == peer else { return }
     if total.quantity.to == nil { add(1, to: total) } else { total.sent?.insert(identity) }
@@ -89,9 +89,9 @@ package final class WireMeter {
   }
 }
 
-/// What was sent lately, by what it carried.
+/// The identities of recently sent packets.
 struct RecentIdentities {
-  /// Five minutes of fifty packets a second: longer than any queue holds one.
+  /// Five minutes at fifty packets a second: longer than any queue holds a packet.
   private static let limit = 16_384
   private var ring: [UInt64] = []
   private var position = 0

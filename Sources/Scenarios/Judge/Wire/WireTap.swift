@@ -1,8 +1,8 @@
 package import CallCore
 package import SimNet
 
-/// One RTP packet as a peer's interface carried it, bare or in TURN framing: what the network knows of it, whatever the
-/// peer's stack says.
+/// One RTP packet at a peer's interface, bare or in TURN framing, as the network sees it, independent of the peer's
+/// stack.
 package struct WireMedia {
   package var peer: String
   /// `tx` when the peer sends it, `rx` when it has reached the peer.
@@ -11,11 +11,11 @@ package struct WireMedia {
   package var ssrc: UInt32
   package var sequence: UInt16 = 0
   package var timestamp: UInt32 = 0
-  /// The RTP packet's size, protected as it is.
+  /// The size of the RTP packet with its SRTP protection.
   package var byteCount: Int
   /// The first eight bytes of its payload; nil when it has fewer.
   package var prefix: UInt64?
-  /// Equal for the same packet wherever it is seen: networks and relays change what is around it only.
+  /// The identity of the packet, equal wherever it is seen: networks and relays change only the framing around it.
   package var identity: UInt64 = 0
   package var time: Instant
 
@@ -62,18 +62,18 @@ package struct WireCheck {
   }
 }
 
-/// What a peer and a TURN server say of an allocation over UDP, at the peer's interface: a Refresh that leaves the peer,
-/// or an answer that reaches it (RFC 8656 sections 7 and 8).
+/// A message between a peer and a TURN server about an allocation over UDP, at the peer's interface: a Refresh that
+/// leaves the peer, or a response that reaches it (RFC 8656 sections 7 and 8).
 package struct WireAllocation {
   package enum Message: Hashable {
     case allocated
-    /// A Refresh; one with lifetime zero gives the allocation back.
+    /// A Refresh; one with lifetime zero releases the allocation.
     case refresh(seconds: UInt32?)
     case refreshAnswered
   }
 
   package var message: Message
-  /// Where the peer has its end, and where the server.
+  /// The endpoints of the peer and of the server.
   package var client: Endpoint
   package var server: Endpoint
   package var transaction: UInt64
@@ -90,13 +90,14 @@ package struct WireAllocation {
   }
 }
 
-/// One packet as a peer's interface carried it.
+/// One packet at a peer's interface.
 package struct WirePacket {
   package var peer: String
   package var direction: LinkDirection
-  /// What UDP carries, or a TCP segment with its header.
+  /// The size of the UDP payload, or of a TCP segment with its header.
   package var byteCount: Int
-  /// What it carries, out of TURN framing: one of UDP; of TCP the segment and every TURN message it completes.
+  /// The identities of its contents without TURN framing: one for UDP; for TCP the segment and every TURN message that
+  /// it completes.
   package var identities: [UInt64]
 
   package init(
@@ -109,7 +110,8 @@ package struct WirePacket {
   }
 }
 
-/// What crosses the peers' interfaces, in the order of the network, for whoever listens; whoever reads it there tells it.
+/// Announces the packets at the peers' interfaces, in the order of the network. The reader of the interfaces reports
+/// them.
 package final class WireTap {
   private var mediaListeners: [(WireMedia) -> Void] = []
   private var packetListeners: [(WirePacket) -> Void] = []
@@ -126,7 +128,7 @@ package final class WireTap {
 
   package func listen(allocations listener: @escaping (WireAllocation) -> Void) { allocationListeners.append(listener) }
 
-  /// Lets go of every listener: they hold what holds the tap.
+  /// Removes every listener: the listeners and the tap retain each other.
   package func close() {
     mediaListeners.removeAll()
     packetListeners.removeAll()
@@ -136,7 +138,7 @@ package final class WireTap {
 
   // MARK: Telling
 
-  // What nobody listens to need not be read.
+  // Packets without a listener need not be read.
   package var wantsMedia: Bool { !mediaListeners.isEmpty }
   package var wantsPackets: Bool { !packetListeners.isEmpty }
   package var wantsChecks: Bool { !checkListeners.isEmpty }

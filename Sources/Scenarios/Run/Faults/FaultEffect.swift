@@ -4,9 +4,9 @@ internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
 
-/// What a fault does to the world: its kind and arguments, typed.
+/// The effect of a fault on the world: its kind and arguments, typed.
 enum FaultEffect {
-  // While it lasts.
+  // Effects that last.
   case link(String, LinkChange)
   case nat(network: String, NATDraft)
   case firewall(network: String, FirewallChange)
@@ -14,11 +14,11 @@ enum FaultEffect {
   case silence(server: String)
   case certificate(server: String, Topology.Server.Certificate)
   case signalling(server: String?, SignallingFault)
-  /// Cuts a user's signalling connection, and resets those that the user makes while it lasts.
+  /// Closes a user's signalling connection, and resets those that the user opens while it lasts.
   case signallingRefusal(server: String?, peer: String)
   case packetRules([PacketRule])
   case audioLatency(peer: String, Interval)
-  // Over at once.
+  // Effects that are over at once.
   case natEvent(network: String, NATEvent)
   case turnEvent(server: String, TURNEvent)
   case clockJump(peer: String, Interval)
@@ -27,15 +27,15 @@ enum FaultEffect {
     case down, up
     case set(Topology.Impairments, Fault.Direction?)
     case flap(down: Interval, up: Interval, cycles: Int?)
-    /// Swallows what is larger than so many bytes, or everything.
+    /// Drops packets larger than a number of bytes, or all packets.
     case blackhole(largerThan: Int?, Fault.Direction?)
     case oneWay(delivering: Fault.Direction)
-    /// Leads to another network.
+    /// Connects the link to another network.
     case move(network: String)
   }
 
   enum NATEvent {
-    /// With other outside addresses, or nil to keep the old ones; empty are any.
+    /// Restarts with other outside addresses: nil keeps the old ones, empty allows any.
     case reboot([IPAddress]?)
     case expire, remap
   }
@@ -46,7 +46,7 @@ enum FaultEffect {
 }
 
 extension FaultEffect {
-  /// - Throws: when an argument is missing that the declaration of the fault calls required, or a host is not there.
+  /// - Throws: when an argument is missing that the declaration of the fault requires, or a host does not exist.
   init(_ fault: Fault, in world: World) throws {
     let arguments = FaultArguments(fault)
     switch fault.kind {
@@ -120,7 +120,7 @@ extension FaultEffect {
   }
 }
 
-/// The arguments of a fault in the simulator's terms.
+/// The arguments of a fault as types of the simulator.
 private struct FaultArguments {
   private let fault: Fault
   private var arguments: Arguments { fault.arguments }
@@ -144,7 +144,7 @@ private struct FaultArguments {
     return count
   }
 
-  /// The NAT's outside addresses from now on.
+  /// The new outside addresses of the NAT.
   var newAddresses: [IPAddress]? {
     get throws {
       guard let text = arguments.text("address") else { return nil }
@@ -164,7 +164,7 @@ private struct FaultArguments {
     }
   }
 
-  /// Of the whole text, or of one field.
+  /// The corruption of the whole text, or of one field.
   var corruption: SignallingFault.Effect {
     guard let field = arguments.text("field") else { return .corrupt }
     return arguments.text("value").map { .set(field: field, $0) } ?? .damage(field: field)

@@ -5,37 +5,37 @@ internal import VirtualPeer
 
 /// The faults in force over a world.
 ///
-/// A fault that lasts is an instance: an entry that fires again begins another, and each ends by itself. What instances
-/// do to one object is laid over its base by a ``LayeredState``, so they may overlap in any order.
+/// A lasting fault is an instance: an entry that fires again begins another, and each ends by itself. The changes of
+/// all instances to one object are applied to its base by a ``LayeredState``, so instances may overlap in any order.
 final class FaultLayer {
   private struct Instance {
     let id: FaultID
     let entry: String
     let name: String
     var reach = FaultReach(lack: "", now: true)
-    /// When it ends by itself, for a fault that was given a length.
+    /// The time at which it ends by itself, for a fault with a duration.
     var end: Instant?
-    /// Why it is not what it says yet, for a fault that goes on by itself; nil when it is.
+    /// Returns why the fault is incomplete so far, if it proceeds by itself; nil when it is complete.
     var rest: () -> String? = { nil }
-    /// Whether the run waits for that.
+    /// Whether the run waits for its completion.
     var isUnfinished: () -> Bool = { false }
-    /// What it changed.
+    /// The states that it changes.
     var layers: [any Layered] = []
-    /// What else ends with it.
+    /// Ends its other effects.
     var finish: () -> Void = {}
   }
 
   private let world: World
   private let states: LayeredWorld
   private let onFailure: (any Error) -> Void
-  /// In order of start.
+  /// The instances in force, in order of start.
   private var active: [Instance] = []
-  /// Those that are over; an entry that fired twice is here twice.
+  /// The instances that are over; an entry that fired twice occurs twice.
   private var past: [Instance] = []
   private var count = 0
   private let subject: TraceSubject
 
-  /// - Parameter onFailure: told when a fault that ends by itself cannot.
+  /// - Parameter onFailure: receives the error of a fault that cannot end by itself.
   init(world: World, onFailure: @escaping (any Error) -> Void) {
     self.world = world
     self.onFailure = onFailure
@@ -48,7 +48,7 @@ final class FaultLayer {
 
   /// Begins a fault.
   ///
-  /// - Parameter duration: when it ends by itself; nil for not before it is cleared.
+  /// - Parameter duration: the time after which it ends by itself; nil if it lasts until it is cleared.
   func apply(_ fault: Fault, entry: String, for duration: Interval? = nil) throws {
     trace.cause = trace.write(RunEvents.faultApplied, subject, entry, fault.kind.rawValue)
     count += 1
@@ -62,21 +62,21 @@ final class FaultLayer {
     world.timekeeper.clock.schedule(after: duration) { [weak self, id = instance.id] in self?.endByItself(id) }
   }
 
-  /// Ends every fault that an entry has in force.
+  /// Ends every fault of an entry.
   func clear(entry: String) throws { try end { $0.entry == entry } }
 
   func isInForce(_ entry: String) -> Bool { active.contains { $0.entry == entry } }
 
-  /// Why no fault of an entry has met anything so far; nil when one has, or none began.
+  /// Returns why no fault of an entry has met anything so far; nil when one has, or none began.
   func lack(of entry: String) -> String? {
     let reaches = (past + active).filter { $0.entry == entry }.map(\.reach)
     return reaches.contains { $0.hasMet() } ? nil : reaches.first?.lack()
   }
 
-  /// Whether every fault that ends by itself has ended, and done what it says.
+  /// Whether every fault that ends by itself has ended and is complete.
   var isDone: Bool { !active.contains { $0.end != nil } && !(past + active).contains { $0.isUnfinished() } }
 
-  /// What the faults of an entry have not come to so far; nil when one of them has.
+  /// Returns why the faults of an entry are incomplete so far; nil when one of them is complete.
   func rest(of entry: String) -> String? {
     let instances = (past + active).filter { $0.entry == entry }
     guard !instances.contains(where: { $0.rest() == nil && $0.end == nil }), let first = instances.first else {
@@ -91,13 +91,13 @@ final class FaultLayer {
   /// Ends every fault.
   func clearAll() throws { try end { _ in true } }
 
-  /// Ends with a fault all others that end now, so that none of them is seen alone.
+  /// Ends a fault together with all others that end now, so that no intermediate state is seen.
   private func endByItself(_ id: FaultID) {
     let now = simulator.now
     do { try end { $0.id == id || $0.end == now } } catch { onFailure(error) }
   }
 
-  /// Takes all of them off before the world is changed: what lies between two ends at one time never was.
+  /// Removes all of them before the world is changed, so that ends at one time have no state between them.
   private func end(where isMeant: (Instance) -> Bool) throws {
     let ending = active.filter(isMeant)
     active.removeAll(where: isMeant)
@@ -115,7 +115,7 @@ final class FaultLayer {
 
   // MARK: Beginning
 
-  /// Does what happens at once, and lays over the world what lasts.
+  /// Performs an effect that is over at once, or applies one that lasts.
   ///
   /// - Returns: whether it lasts.
   private func begin(_ effect: FaultEffect, _ instance: inout Instance) throws -> Bool {
@@ -216,7 +216,7 @@ final class FaultLayer {
       try lay(over: state, &instance) {
         $0.change(direction) { settings, side in
           settings.apply(impairments)
-          // A script of losses counts from here, whatever is laid over it later.
+          // A script of losses counts from the start of its fault, whichever faults begin later.
           if impairments.loss != nil { settings.loss = settings.loss.begun(after: tally.offered(side), at: now) }
         }
       }

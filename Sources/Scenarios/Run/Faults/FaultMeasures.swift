@@ -4,8 +4,8 @@ internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
 
-/// What shows of a fault in the counts that the world keeps: an effect is counted where it takes place, so a loss on a
-/// link that is down is none.
+/// Measures of a fault's effects by the counters of the world. An effect is counted where it takes place, so a link
+/// that is down has no random losses.
 extension LayeredState.Measure where State == LinkState, Tally == LinkTally {
   init(of link: LinkID, in simulator: Simulator) {
     self.init(
@@ -51,17 +51,17 @@ extension LayeredState.Measure where State == [STUNMethod: STUNError], Tally == 
 }
 
 extension LayeredState.Measure where Tally == Int {
-  /// For a state of which one count says what came of it, while the fault made the state what it is.
+  /// Makes a measure for a state with one counter, which counts effects while the fault determines the state.
   init(counting count: @escaping () -> Int) {
     self.init(tally: count, shows: { step, earlier, later in step.changes { $0 } && later > earlier })
   }
 }
 
-/// What both directions of a link have done.
+/// The counters of both directions of a link.
 struct LinkTally {
   let transmit: LinkStatistics
   let receive: LinkStatistics
-  /// When that was so.
+  /// The time at which they were read.
   let time: Instant
 
   init(of link: LinkID, in simulator: Simulator) {
@@ -70,14 +70,14 @@ struct LinkTally {
     receive = simulator.statistics(of: link, .rx)
   }
 
-  /// Packets that the link was given, and those that it took.
+  /// The number of packets offered to the link, and of those it accepted.
   var offered: Int { transmit.offeredPackets + receive.offeredPackets }
   var carried: Int { transmit.carriedPackets + receive.carriedPackets }
 
-  /// Packets that one direction was given.
+  /// Returns the number of packets offered to one direction.
   func offered(_ side: LinkDirection) -> Int { (side == .tx ? transmit : receive).offeredPackets }
 
-  /// Packets lost because it was down.
+  /// The number of packets lost because the link was down.
   private var cut: Int {
     [transmit, receive].reduce(0) { $0 + $1.cutPackets + ($1.drops[.linkDown] ?? 0) }
   }
@@ -91,7 +91,7 @@ struct LinkTally {
   }
 }
 
-/// What a fault changes of one direction of a link, and what that direction has done since.
+/// The change of a fault to one direction of a link, and the counters of that direction since.
 private struct LinkChange {
   private let step: FaultStep<LinkState>
   private let side: (LinkState) -> LinkSettings
@@ -131,7 +131,7 @@ private struct LinkChange {
   private var loses: Bool {
     guard changes(\.loss) else { return false }
     if grew(\.lostPackets) { return true }
-    // Less is lost than was: whatever gets as far as that is better off.
+    // Loss is reduced: every carried packet benefits from that.
     return (new.loss == .none || new.loss.meanLoss < old.loss.meanLoss) && isCarrying
   }
 
@@ -141,7 +141,7 @@ private struct LinkChange {
     if changes(\.order), new.jitter != .none, isCarrying { return true }
     guard changes(\.queue) else { return false }
     if grew(.queue) { return true }
-    // One that waited longer than was allowed before is there because of the new bound.
+    // A packet whose wait exceeded the old bound was kept because of the new bound.
     if case .time(let bound) = old.queue, later.longestWait <= bound { return false }
     return !new.queue.isSurelyBelow(old.queue) && grew(\.waitingPackets)
   }
@@ -156,7 +156,7 @@ private struct LinkChange {
 }
 
 extension QueueLimit {
-  /// Whether whatever fits here fits there.
+  /// Returns whether every queue that fits within this limit fits within another.
   fileprivate func isSurelyBelow(_ other: QueueLimit) -> Bool {
     switch (self, other) {
     case (.packets(let a), .packets(let b)), (.bytes(let a), .bytes(let b)): a <= b
@@ -168,7 +168,7 @@ extension QueueLimit {
 }
 
 extension NATConfiguration {
-  /// As this is without what one fault made of it.
+  /// Returns this configuration without the changes of one fault.
   fileprivate func without(_ step: FaultStep<Topology.NAT>) -> NATConfiguration {
     let (before, after) = (NATConfiguration(step.before), NATConfiguration(step.after))
     var other = self

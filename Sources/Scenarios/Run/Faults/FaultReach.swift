@@ -2,23 +2,25 @@ internal import CallCore
 internal import SimNet
 internal import VirtualPeer
 
-/// Whether a fault met anything: whether some packet, mapping, allocation or connection was treated otherwise because of
-/// it. What lasts is measured by its ``LayeredState``; what happens at once is known by the counts of what it ended.
+/// Whether a fault met anything: a packet, mapping, allocation or connection that was treated differently because of
+/// it. A lasting fault is measured by its ``LayeredState``, an instantaneous one by the counters of the objects it
+/// ended.
 struct FaultReach {
-  /// Whether it met anything so far.
+  /// Returns whether it has met anything so far.
   let hasMet: () -> Bool
-  /// Why it met nothing, where it met nothing.
+  /// Returns why it met nothing, for a fault that met nothing.
   let lack: () -> String
-  /// Whether it is asked at the end of the run, also when the fault ended before: what a fault ended is missed later.
+  /// Whether it is evaluated at the end of the run, even if the fault ended before: an object that it ended may be
+  /// missed later.
   var isAskedLate = false
 
-  /// Something that is so or not when the fault strikes.
+  /// Sets an outcome that is known when the fault strikes.
   init(lack: String, now hasMet: Bool) {
     self.hasMet = { hasMet }
     self.lack = { lack }
   }
 
-  /// A count that grows because of the fault, sooner or later.
+  /// Measures a counter that grows because of the fault, sooner or later.
   init(lack: String, growing count: @escaping () -> Int) {
     let start = count()
     hasMet = { count() > start }
@@ -34,22 +36,24 @@ struct FaultReach {
     self.isAskedLate = isAskedLate
   }
 
-  /// As it is now, whatever comes.
+  /// The outcome now, unaffected by later events.
   var decided: FaultReach { isAskedLate ? self : FaultReach(lack: lack(), now: hasMet()) }
 }
 
 // MARK: - What lasts
 
 extension FaultReach {
+  /// Measures a lasting change.
+  ///
   /// - Parameters:
-  ///   - known: why the fault would make no change where it makes none.
-  ///   - lack: why nothing met the change.
+  ///   - known: the reason if the fault makes no change.
+  ///   - lack: the reason if nothing met the change.
   init(_ state: any Layered, _ fault: FaultID, known: String, lack: @escaping @autoclosure () -> String) {
     self.init(lack: state.lack(of: fault, known: known, lack())) { state.hasMet(fault) }
   }
 
-  /// A host is told that its link goes, so that it offers nothing to one that is down: such a fault is met when the link
-  /// was down because of it for some time, and is of use at some time.
+  /// Measures a change to a link. A host is told when its link goes down, and then offers it no packets: such a fault
+  /// has met something if the link was down because of it for some time, and carried packets at some time.
   init(
     _ change: FaultEffect.LinkChange, _ state: any Layered, _ fault: FaultID, _ link: LinkID, _ simulator: Simulator
   ) {
@@ -73,7 +77,8 @@ extension FaultReach {
     }
   }
 
-  /// Rules of one fault, all of which must have dropped something: of packets that are named by number, each is one.
+  /// Measures the packet rules of one fault, each of which must have dropped something: a packet that is selected by
+  /// its number has its own rule.
   init(rules: [(id: PacketRuleID, rule: PacketRule)], in simulator: Simulator) {
     let idle = { rules.filter { simulator.dropCount(of: $0.id) == 0 } }
     let lack = {
@@ -87,7 +92,7 @@ extension FaultReach {
     self.init(lack: lack()) { idle().isEmpty }
   }
 
-  /// A NAT that behaves otherwise.
+  /// Measures a change to a NAT.
   init(_ state: any Layered, _ fault: FaultID, natOf network: NetworkID, _ simulator: Simulator) {
     let crossed = { simulator.uplink(of: network).map { LinkTally(of: $0, in: simulator).offered } ?? 0 }
     let start = crossed()
@@ -112,14 +117,16 @@ extension FaultReach {
     }
   }
 
-  /// - Parameter moved: how many mappings `nat.remap` has moved.
+  /// Measures an instantaneous event of a NAT.
+  ///
+  /// - Parameter moved: the number of mappings that `nat.remap` has moved.
   init(_ event: FaultEffect.NATEvent, mappings: Int, moved: Int, tally: @escaping () -> NATTally) {
     let lack = "the NAT had no mapping"
     switch event {
     case .expire, .reboot(nil): self.init(lack: lack, now: mappings > 0)
     case .remap: self.init(lack: mappings > 0 ? "the NAT had no other port" : lack, now: moved > 0)
     case .reboot:
-      // A new address is met by what asks for a mapping later, too.
+      // A new address is also met by later requests for a mapping.
       let start = tally()
       self.init(lack: lack, isAskedLate: true) { mappings > 0 || tally().mappingCount > start.mappingCount }
     }
@@ -127,11 +134,11 @@ extension FaultReach {
 }
 
 extension Layered {
-  /// Why a fault met nothing.
+  /// Returns why a fault met nothing.
   ///
   /// - Parameters:
-  ///   - known: when it made no change.
-  ///   - lack: when nothing met the change.
+  ///   - known: the reason if it made no change.
+  ///   - lack: the reason if nothing met the change.
   fileprivate func lack(of fault: FaultID, known: String, _ lack: @autoclosure () -> String) -> String {
     if hasChanged(by: fault) { return lack() }
     return isForestalled(fault) ? "an older fault did so already" : known

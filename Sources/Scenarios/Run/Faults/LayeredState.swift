@@ -1,31 +1,32 @@
-/// A state of the world under faults: a base, and over it the change of every fault in force, in order of start.
+/// A state of the world under faults: a base, with the change of every fault in force applied in order of start.
 ///
-/// No fault remembers what it found. When one begins or ends, the state is made anew from the base and those in force,
-/// so each has its effect while it lasts, whatever ends meanwhile, and the base is back when the last has ended. Where
-/// two set the same value, the one that began last decides. What lies below the first of them that changed is not made
-/// anew, and neither is what lies above one that comes to the same as before: a fault that begins again and again costs
-/// the same each time, however many are in force.
+/// Faults do not save the state they find. When one begins or ends, the state is recomputed from the base and the
+/// faults in force, so each has its effect while it lasts, whichever others end meanwhile, and the base is restored
+/// after the last. If two faults set the same value, the one that began last decides. Layers below the first change are
+/// not recomputed, nor are those above a layer whose result is unchanged: a fault that begins repeatedly costs the same
+/// each time, however many are in force.
 ///
-/// It also knows which faults have met anything. Between two changes each fault is a ``FaultStep`` of this state, and
-/// the world keeps counts (`Tally`) of what each part of it has done; whether a step shows in the counts is for
-/// ``Measure/shows`` to say.
+/// The state also records which faults have met anything. Between two changes each fault is a ``FaultStep`` of this
+/// state, and the world counts (`Tally`) the work of each of its parts; ``Measure/shows`` decides whether a step shows
+/// in the counts.
 final class LayeredState<State: Equatable, Tally> {
   typealias Change = (inout State) -> Void
 
-  /// How the effects of this state are counted.
+  /// The measure of this state's effects.
   struct Measure {
-    /// What has been counted so far.
+    /// Returns the counts so far.
     let tally: () -> Tally
-    /// Whether anything was treated otherwise because of the step, from the earlier count to the later one.
+    /// Returns whether anything was treated differently because of the step, between the earlier count and the later
+    /// one.
     let shows: (_ step: FaultStep<State>, _ earlier: Tally, _ later: Tally) -> Bool
-    /// Whether the step made the state what it was for some time, which matters to who is told of the state.
+    /// Returns whether the step determined the state for some time, which matters to hosts that are told of the state.
     var lasts: (_ step: FaultStep<State>, _ earlier: Tally, _ later: Tally) -> Bool = { _, _, _ in false }
   }
 
   private struct Layer {
     let fault: FaultID
     let change: Change
-    /// The state with it, as of the last commit; nil before the first.
+    /// The state including this layer, as of the last commit; nil before the first.
     var state: State?
   }
 
@@ -39,38 +40,41 @@ final class LayeredState<State: Equatable, Tally> {
   private let read: () throws -> State
   private let write: (State) throws -> Void
   private let measure: Measure
-  /// The state without faults; known while there are any.
+  /// The state without faults; nil while there are none.
   private var base: State?
-  /// What the world was last told.
+  /// The state of the world after the last commit.
   private var present: State?
-  /// In order of start.
+  /// The layers, in order of start.
   private var layers: [Layer] = []
-  /// The faults between which layers have begun, ended or changed since the last commit, those two included.
+  /// The first and the last fault whose layers have begun, ended or changed since the last commit.
   private var unsettled: ClosedRange<FaultID>?
   private var ended: Set<FaultID> = []
-  /// As of the last commit, in order of start.
+  /// The candidates as of the last commit, in order of start.
   private var candidates: [Candidate] = []
   /// The counts at the last commit.
   private var tally: Tally?
-  /// The faults that have changed the state, those of whose change the world could be told, and those that have met
-  /// something, also when they are over.
+  /// The faults that have changed the state, including those that are over.
   private var changing: Set<FaultID> = []
-  /// The faults that would have changed the state, had not an older one done the same.
+  /// The faults that would have changed the state if an older one had not made the same change.
   private var forestalled: Set<FaultID> = []
+  /// The faults that have determined the state for some time, including those that are over.
   private var lasting: Set<FaultID> = []
+  /// The faults that have met something, including those that are over.
   private var met: Set<FaultID> = []
 
+  /// Starts without faults.
+  ///
   /// - Parameters:
-  ///   - read: what the world is like while no fault acts on it.
-  ///   - write: makes the world so.
+  ///   - read: returns the state of the world while no fault acts on it.
+  ///   - write: changes the world to a state.
   init(read: @escaping () throws -> State, write: @escaping (State) throws -> Void, measure: Measure) {
     self.read = read
     self.write = write
     self.measure = measure
   }
 
-  /// Lays the change of a fault over those in force; ``Layered/commit()`` makes the world so. Faults are numbered in the
-  /// order in which they begin.
+  /// Adds the change of a fault above those in force; ``Layered/commit()`` applies it to the world. Faults are numbered
+  /// in the order in which they begin.
   func add(_ fault: FaultID, _ change: @escaping Change) throws {
     if base == nil {
       base = try read()
@@ -80,7 +84,7 @@ final class LayeredState<State: Equatable, Tally> {
     unsettle(fault)
   }
 
-  /// Says that the change of a fault is another one from now on; ``Layered/commit()`` makes the world so.
+  /// Notes that the change of a fault has become a different one; ``Layered/commit()`` applies it to the world.
   func changed(by fault: FaultID) { unsettle(fault) }
 
   private func unsettle(_ fault: FaultID) {
@@ -88,7 +92,7 @@ final class LayeredState<State: Equatable, Tally> {
     unsettled = min(range.lowerBound, fault)...max(range.upperBound, fault)
   }
 
-  /// Makes the state anew from the first layer on that may be another one, up to where nothing changes any more.
+  /// Recomputes the state from the first layer that may differ up to the last that does.
   private func settle(over base: State) {
     guard let range = unsettled else { return }
     unsettled = nil
@@ -129,7 +133,7 @@ final class LayeredState<State: Equatable, Tally> {
     return state != base
   }
 
-  /// Sees which faults have met something since the last commit.
+  /// Finds the faults that have met something since the last commit.
   private func look() {
     guard let earlier = tally, let present, !candidates.isEmpty else { return }
     let later = measure.tally()
@@ -143,34 +147,34 @@ final class LayeredState<State: Equatable, Tally> {
   }
 }
 
-/// What one fault does to a state while others do something, too.
+/// The change of one fault to a state, with other faults in force.
 struct FaultStep<State: Equatable> {
-  /// With the faults that began earlier.
+  /// The state with the faults that began earlier.
   let before: State
-  /// With this one over them.
+  /// The state with this fault, too.
   let after: State
-  /// With the later ones, too.
+  /// The state with the later faults, too.
   let present: State
 
-  /// Whether this fault, and none that began later, made the value what it is.
+  /// Returns whether this fault, and none that began later, determined the value.
   func changes<Value: Equatable>(_ value: (State) -> Value) -> Bool {
     value(before) != value(after) && value(present) == value(after)
   }
 }
 
-/// A state that faults can be taken off, whatever it is a state of.
+/// A state of any type that faults can be removed from.
 protocol Layered: AnyObject {
-  /// Takes the change of a fault off.
+  /// Removes the change of a fault.
   func remove(_ fault: FaultID)
-  /// Makes the world what the base and the changes in force say.
+  /// Applies the base and the changes in force to the world.
   func commit() throws
-  /// Whether the fault has at any time made the state other than it would have been.
+  /// Returns whether the fault has ever changed the state.
   func hasChanged(by fault: FaultID) -> Bool
-  /// Whether an older fault has at any time done what the fault says.
+  /// Returns whether an older fault has ever made the change of this fault before it.
   func isForestalled(_ fault: FaultID) -> Bool
-  /// Whether the fault has for some time made the state what it was, so that who is told of the state knew.
+  /// Returns whether the fault has determined the state for some time, so that hosts were told of it.
   func hasLasted(_ fault: FaultID) -> Bool
-  /// Whether anything has been treated otherwise because of the fault.
+  /// Returns whether anything has been treated differently because of the fault.
   func hasMet(_ fault: FaultID) -> Bool
 }
 
@@ -188,7 +192,7 @@ extension LayeredState: Layered {
     settle(over: base)
     let state = layers.last?.state ?? base
     if layers.isEmpty { self.base = nil }
-    // What the change itself does is done by the faults now in force.
+    // Effects of the change itself are attributed to the faults now in force.
     tally = measure.tally()
     guard state != present else { return }
     present = state
@@ -210,7 +214,7 @@ extension LayeredState: Layered {
   }
 }
 
-/// One fault in force: an entry that fires again begins another.
+/// The identity of one fault in force: an entry that fires again begins another.
 struct FaultID: Hashable, Comparable {
   let number: Int
 

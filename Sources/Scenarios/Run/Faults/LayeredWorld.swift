@@ -4,7 +4,7 @@ internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
 
-/// The states of a world that faults act on, one for each object that any has acted on.
+/// The states of a world's objects, one for each object that a fault has acted on.
 final class LayeredWorld {
   private let world: World
   private var links: [String: LayeredState<LinkState, LinkTally>] = [:]
@@ -102,7 +102,7 @@ final class LayeredWorld {
 }
 
 extension Dictionary {
-  /// The state of that name, made when it is first asked for.
+  /// Returns the state of a name, and makes it on first use.
   fileprivate mutating func state(_ name: Key, _ make: () -> Value) -> Value {
     if let known = self[name] { return known }
     let new = make()
@@ -111,12 +111,12 @@ extension Dictionary {
   }
 }
 
-/// What faults change of a link.
+/// The state of a link that faults change.
 struct LinkState: Equatable {
   var isUp: Bool
   var transmit: LinkSettings
   var receive: LinkSettings
-  /// Where the host at its end is; nil for a router's uplink.
+  /// The attachment of the host at its end; nil for a router's uplink.
   var attachment: Attachment?
 
   struct Attachment: Equatable {
@@ -147,7 +147,7 @@ struct LinkState: Equatable {
     simulator.setLink(link, isUp: isUp)
   }
 
-  /// Changes one direction's settings, or both.
+  /// Changes the settings of one direction, or of both.
   mutating func change(_ direction: Fault.Direction?, _ change: (inout LinkSettings) -> Void) {
     self.change(direction) { settings, _ in change(&settings) }
   }
@@ -159,7 +159,7 @@ struct LinkState: Equatable {
 }
 
 extension World {
-  /// The requests that a relay can be told to reject.
+  /// The requests that a relay can be made to reject.
   static let rejectableMethods: [STUNMethod] = [.allocate, .refresh, .createPermission, .channelBind]
 
   func relay(_ name: String) throws -> TURNServerHost {

@@ -1,13 +1,13 @@
 internal import CallCore
 internal import VirtualPeer
 
-/// The time of a link that goes down and up: down at first, for as many cycles as there are.
+/// A link that goes down and up, down at first, for a number of cycles or without end.
 final class LinkFlap {
   private(set) var isDown = true
   private let down: Interval
   private let up: Interval
   private let cycles: Int?
-  /// How often it has gone down.
+  /// The number of times it has gone down.
   private var downCount = 1
   private var isOver = false
   private let clock: PeerClock
@@ -38,10 +38,10 @@ final class LinkFlap {
     timer = clock.schedule(after: isDown ? down : up) { [weak self] in self?.turn() }
   }
 
-  /// Whether it has cycles to come.
+  /// Whether it has cycles left.
   var isUnfinished: Bool { !isOver && cycles != nil && rest != nil }
 
-  /// Why it is no flap, or not all that it says, so far or when somebody has ended it; nil when it is.
+  /// The reason why it is not a complete flap so far, or was not when it was ended; nil when it is complete.
   var rest: String? {
     guard let cycles else { return downCount > 1 ? nil : "it went down once only, and link.down does that" }
     let done = isDown ? downCount - 1 : downCount

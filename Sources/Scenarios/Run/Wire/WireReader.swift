@@ -4,24 +4,24 @@ internal import STUN
 internal import ScenarioJudge
 internal import SimNet
 
-/// Reads what crosses every peer's interfaces, and tells the tap of it.
+/// Reads the packets at every peer's interfaces and reports them to the tap.
 ///
-/// Relayed packets are taken out of their framing: ChannelData, Send and Data indications, over UDP and over TCP, whose
-/// segments it puts in order as the receiver would, and over TLS, which it reads with the servers' secrets. What was
-/// damaged on the way is not told when it arrives: the host drops it.
+/// It removes the TURN framing of relayed packets: ChannelData, Send and Data indications, over UDP, over TCP (whose
+/// segments it reorders as the receiver would) and over TLS, which it decrypts with the servers' secrets. A packet that
+/// was damaged is not reported at its arrival: the host drops it.
 package final class WireReader: PacketTap {
   private let tap: WireTap
   private let peers: [String]
-  /// Sees everything as well, such as a capture.
+  /// Receives all packets too, such as a capture.
   private let next: (any PacketTap)?
   private var owners: [InterfaceID: String] = [:]
   private(set) var streams: [StreamKey: WireStream] = [:]
-  /// By the client's direction.
+  /// The readers of TLS connections, by the client's direction.
   private(set) var readers: [StreamKey: TLSReader] = [:]
-  /// Connections that an end has finished, oldest first: what is sent again after that is still read.
+  /// Connections that an end has finished, oldest first: retransmissions on them are still read.
   private var finished = FIFO<StreamKey>()
   private static let finishedLimit = 64
-  /// What decrypts connections to TURN servers.
+  /// The secrets that decrypt connections to TURN servers.
   let secrets: TLSSecrets
 
   struct StreamKey: Hashable {
@@ -77,7 +77,7 @@ package final class WireReader: PacketTap {
     }
   }
 
-  /// Reads the TLS connection that a stream is one direction of. The client speaks first.
+  /// Returns the reader of the TLS connection of which a stream is one direction. The client speaks first.
   private func reader(of key: StreamKey, _ sender: TLSReader.Sender) -> TLSReader {
     if sender == .server, let known = readers[key.reversed] { return known }
     let reader = TLSReader(secrets: secrets)
@@ -85,7 +85,7 @@ package final class WireReader: PacketTap {
     return reader
   }
 
-  /// A datagram, or a message on a connection to a TURN server.
+  /// Reads a datagram, or a message on a connection to a TURN server.
   private func saw(
     _ message: RawSpan, _ header: PacketHeader, of peer: String, _ direction: LinkDirection,
     _ identities: inout [UInt64], at now: Instant
@@ -125,7 +125,7 @@ package final class WireReader: PacketTap {
     _ message: RawSpan, _ header: PacketHeader, _ direction: LinkDirection, at now: Instant
   ) -> WireAllocation? {
     guard header.transport == .udp, let type = message.bigEndian(UInt16.self, at: 0) else { return nil }
-    // Most of what a relay's path carries is data.
+    // Most packets on a path to a relay are data.
     let isSent = direction == .tx
     guard isSent ? type == 0x0004 : [0x0103, 0x0104, 0x0114].contains(type),
       let parsed = try? STUNMessage(parsing: message)
@@ -142,7 +142,7 @@ package final class WireReader: PacketTap {
     )
   }
 
-  /// The first eight payload bytes of an RTP packet (RFC 3550 section 5.1).
+  /// Returns the first eight payload bytes of an RTP packet (RFC 3550 section 5.1).
   static func payloadPrefix(of packet: RawSpan) -> UInt64? {
     guard let first = packet.byte(at: 0) else { return nil }
     var offset = 12 + Int(first & 0x0F) * 4

@@ -3,40 +3,40 @@ internal import DTLS
 internal import SimNet
 internal import TURN
 
-/// One direction of a TCP connection as it passes an interface: finds the TURN messages in its segments.
+/// One direction of a TCP connection at an interface: finds the TURN messages in its segments.
 ///
-/// Segments are put in order by their sequence numbers, as often as they come. A connection is one to a TURN server when
-/// its first bytes are a STUN message (RFC 8489 section 5); of any other nothing is told. What TLS carries is read with
-/// the secrets that the servers log, and then is as any other.
+/// Segments are ordered by their sequence numbers, also if they come repeatedly. A connection leads to a TURN server if
+/// its first bytes are a STUN message (RFC 8489 section 5); others are ignored. TLS is decrypted with the secrets that
+/// the servers log, and its content treated in the same way.
 struct WireStream {
   private enum Phase {
-    /// Not begun, or too short to tell.
+    /// Not begun, or too short to classify.
     case unknown([UInt8])
     case turn(TURNStreamFramer)
     case tls(TLSReader, TLSReader.Sender, Plain)
     case other
   }
 
-  /// What TLS carried: on its beginning the phase of a stream in clear.
+  /// The decrypted content of TLS, which starts in the phase of a new stream.
   private final class Plain { var stream = WireStream() }
 
   private var phase = Phase.unknown([])
-  /// The number of SYN, and that of the next byte.
+  /// The sequence number of SYN, and that of the next byte.
   private var first: UInt32?
   private var next: UInt32?
-  /// What came before its turn, by sequence number.
+  /// Segments that came before their turn, by sequence number.
   private var early: [(number: UInt32, bytes: [UInt8])] = []
-  /// A window of 65,535 bytes in segments of a hundred.
+  /// The number of segments that are kept: a window of 65,535 bytes in segments of a hundred.
   private static let earlyLimit = 656
 
   /// Takes a segment with its header and hands over each message that it completes.
   ///
-  /// - Parameter reader: reads the TLS connection that this is the given direction of.
+  /// - Parameter reader: returns the reader of the TLS connection for the given direction.
   mutating func receive(
     _ segment: RawSpan, reader: (TLSReader.Sender) -> TLSReader, message: (RawSpan) -> Void
   ) {
     guard let header = TCPHeader(parsing: segment), let size = TCPHeader.size(of: segment) else { return }
-    // A copy of SYN may come late, when much has been said.
+    // A copy of SYN may arrive late, after much data.
     if header.flags.contains(.syn), first != header.sequence.rawValue {
       self = WireStream()
       first = header.sequence.rawValue
@@ -52,7 +52,7 @@ struct WireStream {
     }
   }
 
-  /// How far a number is after the next that is wanted.
+  /// Returns the distance of a number from the next expected one.
   private func distance(_ number: UInt32) -> Int { next.map { Int(Int32(bitPattern: number &- $0)) } ?? .max }
 
   private mutating func take(
@@ -63,14 +63,14 @@ struct WireStream {
       if next != nil { keep(data, number) }
       return
     }
-    // The beginning may have come before, with a segment that was sent again.
+    // The first bytes may have arrived before, in a retransmitted segment.
     guard -ahead < data.byteCount else { return }
     let news = data.extracting(-ahead..<data.byteCount)
     next = next.map { $0 &+ UInt32(news.byteCount) }
     read(news, reader, message)
   }
 
-  /// Keeps what came before its turn. Sent again, a segment may be longer.
+  /// Keeps a segment that came before its turn. A retransmitted segment may be longer.
   private mutating func keep(_ data: RawSpan, _ number: UInt32) {
     if let known = early.firstIndex(where: { $0.number == number }) {
       if early[known].bytes.count < data.byteCount { early[known].bytes = data.copied }
@@ -94,7 +94,7 @@ struct WireStream {
         return
       }
       if TLSReader.isTLS(all.span.bytes) {
-        // What a server says first is a ServerHello, or an alert, which is no handshake record.
+        // A server begins with a ServerHello, or with an alert, which is not a handshake record.
         let sender = all[5] == 1 ? TLSReader.Sender.client : .server
         phase = .tls(reader(sender), sender, Plain())
         return read(all.span.bytes, reader, message)

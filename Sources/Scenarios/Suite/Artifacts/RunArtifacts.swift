@@ -5,7 +5,7 @@ internal import ScenarioFormat
 internal import ScenarioRun
 internal import SimNet
 
-/// Writes everything there is to see of one run into its folder, while it runs.
+/// Writes all files of one run into its folder during the run.
 final class RunArtifacts {
   private let folder: String
   private let job: RunJob
@@ -19,13 +19,13 @@ final class RunArtifacts {
     self.folder = folder
     self.job = job
     try RunDirectory.prepare(folder)
-    // First, so that a run that ends its process can be played again.
+    // Written first, so that a run that crashes the process can be repeated.
     try SavedRun(job).write(to: folder)
     trace = try TraceFile(path: folder + "/trace.jsonl")
     capture = try FileSink(path: folder + "/run.pcapng")
   }
 
-  /// What the run has to be given.
+  /// The receivers to pass to the run.
   var outputs: RunOutputs {
     var outputs = RunOutputs()
     let packets = PacketCapture { [capture] bytes in capture.write(bytes) }
@@ -41,7 +41,7 @@ final class RunArtifacts {
     return outputs
   }
 
-  /// What a program wrote, where there is any.
+  /// Writes the output of a program, if there is any.
   private func write(_ bytes: [UInt8], to name: String) {
     guard failure == nil, !bytes.isEmpty else { return }
     do throws(FileError) {
@@ -62,7 +62,9 @@ final class RunArtifacts {
     } catch { failure = error }
   }
 
-  /// - Parameter result: nil when there is none, because the harness failed.
+  /// Completes the files.
+  ///
+  /// - Parameter result: nil when the harness failed.
   func finish(_ result: RunResult?) throws(FileError) {
     if let failure { throw failure }
     try trace.close()

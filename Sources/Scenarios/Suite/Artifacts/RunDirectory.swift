@@ -3,19 +3,23 @@ internal import Foundation
 internal import ScenarioFormat
 internal import ScenarioRun
 
-/// Where the files of runs go: `callsim-runs/<id>#seed/`, the same for the same run every time.
+/// The folder that holds the files of runs: `callsim-runs/<id>#seed/`, the same for the same run every time.
 public struct RunDirectory: Sendable {
+  /// The name of the default folder.
   public static let defaultRoot = "callsim-runs"
-  /// What file systems let a name have.
+  /// The length limit of names in file systems, in bytes.
   private static let nameLimit = 255
 
+  /// The path of the folder.
   public let root: String
 
+  /// Uses the folder at a path, which need not exist.
   public init(root: String = Self.defaultRoot) {
     self.root = root.count > 1 && root.hasSuffix("/") ? String(root.dropLast()) : root
   }
 
-  /// The folder of a run. Path-like ids nest; what else a file system or a shell would choke on is percent-encoded.
+  /// Returns the folder of a run. Ids with `/` make nested folders; other characters that are special to file systems
+  /// or shells are percent-encoded.
   public func path(of runID: String) -> String {
     var name = ""
     var isInCell = false
@@ -39,7 +43,7 @@ public struct RunDirectory: Sendable {
     return root + "/" + parts.map { Self.shortened(String($0)) }.joined(separator: "/")
   }
 
-  /// A name that is too long keeps its beginning; a hash of all of it keeps it apart from others.
+  /// Shortens a name that is too long to its beginning and a hash of the whole name.
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > nameLimit else { return name }
     var digest = FNV1a()
@@ -49,7 +53,7 @@ public struct RunDirectory: Sendable {
     return "\(start)~\(RunResult.hexadecimal(digest.value))"
   }
 
-  /// Tells beforehand what a run that leaves its files would run into. What is there stays, and nothing new is left.
+  /// Checks that runs can write files here, and leaves the file system unchanged.
   package func check() throws(FileError) {
     var missing: [String] = []
     var folder = root
@@ -68,15 +72,15 @@ public struct RunDirectory: Sendable {
     }
   }
 
-  /// Makes an empty folder for a run, in place of the one an earlier run left.
+  /// Makes an empty folder for a run and deletes the files of an earlier run.
   static func prepare(_ folder: String) throws(FileError) {
-    // Another suite in the same place may take an empty folder above this one away, between its making and ours.
+    // Another suite may delete an empty parent folder before this run's folder is made in it.
     for attempt in 1...10 {
       do {
         if FileManager.default.fileExists(atPath: folder) { try FileManager.default.removeItem(atPath: folder) }
         return try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       } catch {
-        // What Foundation says of it is several sentences, and less than the system said.
+        // Foundation's message is several sentences long and omits the system's reason.
         let code = ((error as? CocoaError)?.underlying as? POSIXError)?.code.rawValue
         if code == ENOENT, attempt < 10 { continue }
         let said = code.map { String(cString: strerror($0)) } ?? "\(error)"
@@ -85,7 +89,7 @@ public struct RunDirectory: Sendable {
     }
   }
 
-  /// Takes away what a run left; folders above it go when they are empty.
+  /// Deletes the files of a run, and parent folders that become empty.
   func discard(_ folder: String) {
     guard FileManager.default.fileExists(atPath: folder) else { return }
     try? FileManager.default.removeItem(atPath: folder)
@@ -94,7 +98,7 @@ public struct RunDirectory: Sendable {
     tidy()
   }
 
-  /// Takes the marks away that no run is left for.
+  /// Deletes the `latest` link and `.gitignore` once no run uses them.
   func tidy() {
     guard FileManager.default.fileExists(atPath: root) else { return }
     let link = root + "/latest"
@@ -109,25 +113,25 @@ public struct RunDirectory: Sendable {
 
   private static let ignoreText = "# Files of callsim runs\n*\n"
 
-  /// Makes `callsim-runs/latest` lead to a run's folder.
+  /// Makes the link `callsim-runs/latest` point to a run's folder.
   func linkLatest(to folder: String) {
     let link = root + "/latest"
     unlink(link)
-    // A link that cannot be made costs a convenience, not a result.
+    // If the link cannot be made, only a convenience is lost.
     _ = symlink(String(folder.dropFirst(root.count + 1)), link)
   }
 
-  /// Whether nothing in the folder can be of somebody else.
+  /// Whether the folder can hold only files of runs.
   var isOurs: Bool { root == Self.defaultRoot || !FileManager.default.fileExists(atPath: root) }
 
-  /// Keeps the folder out of what Git takes.
+  /// Excludes the folder from Git.
   func ignoreInGit() {
     let path = root + "/.gitignore"
     guard !FileManager.default.fileExists(atPath: path) else { return }
     _ = FileManager.default.createFile(atPath: path, contents: Data(Self.ignoreText.utf8))
   }
 
-  /// What a run left, sorted.
+  /// Returns the names of the files that a run left, sorted.
   static func contents(of folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
   }

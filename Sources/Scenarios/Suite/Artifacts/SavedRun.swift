@@ -3,30 +3,30 @@ internal import Formats
 internal import Foundation
 internal import ScenarioFormat
 
-/// What a run's folder says of how to play it again: the texts and recordings of its scenario, the cell, the seed, and what
-/// stood in for values of the file.
+/// The saved inputs of a run: the texts and recordings of its scenario, the cell, the seed and the overrides.
 ///
-/// `scenario.yaml` is the scenario file for people, `run.json` is all of it for `callsim replay FOLDER`, wherever the
-/// folder is taken.
+/// `scenario.yaml` is a copy of the scenario file for reading. `run.json` contains all inputs for `callsim replay
+/// FOLDER`, and stays valid when the folder is moved.
 public struct SavedRun: Sendable {
   static let fileName = "run.json"
   static let scenarioName = "scenario.yaml"
 
+  /// The job that made the run.
   public let job: RunJob
 
   init(_ job: RunJob) { self.job = job }
 
-  /// Whether a run left its files in the folder.
+  /// Returns whether a run left its files in the folder.
   static func isWithin(_ folder: String) -> Bool {
     [fileName, scenarioName].allSatisfy { FileManager.default.fileExists(atPath: "\(folder)/\($0)") }
   }
 
-  /// Whether the folder says how a run was played, readable or not.
+  /// Returns whether the folder contains the inputs of a run, readable or not.
   public static func isRecorded(in folder: String) -> Bool {
     FileManager.default.fileExists(atPath: "\(folder)/\(fileName)")
   }
 
-  /// Reads what a run left in its folder; nil when there is nothing, or nothing that can be read.
+  /// Reads the inputs of a run from its folder; nil when they are missing or unreadable.
   public init?(folder: String) {
     guard let data = FileManager.default.contents(atPath: "\(folder)/\(Self.fileName)"),
       let json = try? JSON(parsing: Array(data)), let job = RunJob(json: json)
@@ -34,14 +34,14 @@ public struct SavedRun: Sendable {
     self.job = job
   }
 
-  /// The scenario's files that are others on disk now.
+  /// The scenario's files that have changed on disk.
   public var changedPaths: [String] {
     job.source.files.filter { file in
       FileManager.default.contents(atPath: file.path).map { !file.isRead(from: Array($0)) } ?? false
     }.map(\.path)
   }
 
-  /// Those that are not there, as seen from the folder that the command stands in.
+  /// The scenario's files that are missing, relative to the working directory.
   public var missingPaths: [String] {
     job.source.files.map(\.path).filter { !FileManager.default.fileExists(atPath: $0) }
   }

@@ -5,16 +5,16 @@ internal import ScenarioJudge
 /// A Mermaid sequence diagram of a run's story: signalling between the peers, their state changes, what they hear, what
 /// their users do, the entries of the timeline, and faults.
 ///
-/// What a peer sends is drawn by what became of it: as lost where nobody received it, and where it came when that was late.
+/// A message is drawn according to its fate: as lost if it was not received, and at its arrival if that was late.
 struct SequenceDiagram {
-  /// More than this nobody reads, and Mermaid refuses.
+  /// The maximum number of lines: longer diagrams are unreadable, and Mermaid refuses them.
   static let lineLimit = 200
 
   private let story: RunStory
   private var participants: [String] = []
   private var lines: [String] = []
   private var hidden = 0
-  /// The messages that have a line.
+  /// The messages that have a line in the diagram.
   private var drawn: Set<Int> = []
 
   init(_ story: RunStory) {
@@ -43,7 +43,7 @@ struct SequenceDiagram {
     case cleared(RunStory.FaultInterval, at: Instant)
   }
 
-  /// What a call's course is drawn without.
+  /// State machines that are not part of a call's course.
   private static let hiddenMachines = [
     NetworkEvents.linkState.name, NetworkEvents.interfaceState.name, NetworkEvents.hostState.name,
     PeerConnectionEvents.gatheringState.name, PeerConnectionEvents.signalingState.name,
@@ -52,7 +52,7 @@ struct SequenceDiagram {
   private var events: [(order: Int, kind: Event)] {
     var events: [(order: Int, kind: Event)] = []
     for machine in story.machines where !Self.hiddenMachines.contains(machine.name) {
-      // Initial states of an app say nothing yet.
+      // The initial states of an app carry no information.
       events += machine.changes.elements.filter { !$0.isInitial }.map {
         ($0.order, .change(subject: machine.subject, machine: machine.name, $0))
       }
@@ -64,7 +64,7 @@ struct SequenceDiagram {
       }
     }
     events += story.deeds.elements.map { ($0.order, .deed($0)) }
-    // Where nobody gave an entry a name, what it does says more.
+    // An unnamed entry is shown by its effect.
     events += story.firings.elements.filter { !$0.entry.hasPrefix("#") }.map { ($0.order, .firing($0)) }
     for fault in story.faults {
       events.append((fault.order, .applied(fault)))
@@ -105,7 +105,7 @@ struct SequenceDiagram {
     let (from, to) = (participant(message.from), participant(message.to))
     let details = ([Self.seconds(message.sent)] + message.effects).joined(separator: ", ")
     let word = Self.escape(message.type)
-    // Who has states says what it receives: a puppet has none.
+    // A receiver with state machines is shown through their changes; a puppet has none.
     let isWatched = story.machines.contains { $0.subject == message.to && $0.name.hasSuffix(".state") }
     lines.append(
       message.isLate
@@ -119,7 +119,7 @@ struct SequenceDiagram {
     lines.append("\(participant(message.from))->>\(participant(message.to)): \(Self.escape(message.type)) (\(times))")
   }
 
-  /// Everybody who has been seen so far.
+  /// Returns the participants seen so far.
   private mutating func everybody() -> String {
     let first = participants.isEmpty ? participant(ReservedName.timekeeper) : "P0"
     return participants.count > 1 ? "\(first),P\(participants.count - 1)" : first

@@ -1,7 +1,7 @@
 internal import CallCore
 internal import Formats
 
-/// The whole trace of a run, one JSON object a line, names rendered.
+/// Writes the whole trace of a run, one JSON object per line, with names rendered.
 final class TraceFile: TraceObserver {
   private let sink: FileSink
 
@@ -12,7 +12,7 @@ final class TraceFile: TraceObserver {
     var members: [JSON.Member] = [
       .init("t", .integer(record.time.nanoseconds))
     ]
-    // Only events of the world have one.
+    // Only events of the world have a number.
     if record.number != .none { members.append(.init("n", .unsigned(record.number.rawValue))) }
     members += [
       .init("subject", .string(trace.name(of: record.subject))),

@@ -1,16 +1,16 @@
 public import CallCore
 import ScenarioFormat
 
-/// Prints events for people as they happen: time, subject, kind, fields.
+/// Prints events as they happen, for reading: time, subject, kind, fields.
 public final class TraceTimeline: TraceObserver {
-  /// What is shown, and what is left out of that.
+  /// The topics to show, and the topics to leave out of those.
   private let shown: [String]
   private let hidden: [String]
   private let from: Instant?
   private let until: Instant?
   private let write: (String) -> Void
   private var trace: Trace?
-  /// By kind and by subject: what the topics say of it; nil until it is met.
+  /// The decision for each kind and each subject; nil until its first event.
   private var kindChoices: [Choice?] = []
   private var subjectChoices: [Choice?] = []
 
@@ -19,11 +19,13 @@ public final class TraceTimeline: TraceObserver {
     var isHidden: Bool
   }
 
+  /// Prints the events that match the topics.
+  ///
   /// - Parameters:
-  ///   - topics: `ice` shows the kinds `ice`, `ice.…` and `ice-…`; a subject such as `alice` shows all about it;
-  ///     empty shows everything but single packets. `-packet` leaves out what `packet` shows.
-  ///   - from: nothing earlier is shown.
-  ///   - until: nothing later is shown.
+  ///   - topics: `ice` shows the kinds `ice`, `ice.…` and `ice-…`; a subject such as `alice` shows all its events;
+  ///     empty shows everything but single packets. `-packet` leaves out all that `packet` shows.
+  ///   - from: the time of the first event to show.
+  ///   - until: the time of the last event to show.
   public init(topics: [String], from: Instant? = nil, until: Instant?, write: @escaping (String) -> Void) {
     shown = topics.filter { !$0.hasPrefix("-") }
     hidden = topics.filter { $0.hasPrefix("-") }.map { String($0.dropFirst()) }
@@ -44,15 +46,15 @@ public final class TraceTimeline: TraceObserver {
     write(line + "\n")
   }
 
-  /// The topics that no event of the run is of or about.
+  /// The topics that no event of the run matched.
   public var unknownTopics: [String] {
     (shown + hidden).filter { topic in !subjects.contains(topic) && !kinds.contains { Self.matches($0, topic) } }
   }
 
-  /// What a topic can be in this run.
+  /// The possible topics of this run.
   public var names: [String] { families + kinds + subjects }
 
-  /// The same without the kinds themselves and without links and networks, of which there are many.
+  /// The possible topics without single kinds, links and networks, of which there are many.
   public var families: [String] {
     let subjects = subjects.filter { !$0.contains("/") }
     return Set(kinds.map { String($0.prefix { $0 != "." && $0 != "-" }) } + subjects).subtracting([""]).sorted()
@@ -61,7 +63,7 @@ public final class TraceTimeline: TraceObserver {
   private var kinds: [String] { Self.met(trace?.declarations.map(\.name) ?? [], kindChoices) }
   private var subjects: [String] { Self.met(trace?.subjects ?? [], subjectChoices) }
 
-  /// The names that an event had.
+  /// Returns the names that occurred in an event.
   private static func met(_ names: [String], _ choices: [Choice?]) -> [String] {
     zip(names, choices).filter { $1 != nil }.map(\.0)
   }
@@ -89,7 +91,7 @@ public final class TraceTimeline: TraceObserver {
     return choice
   }
 
-  /// On the left to `width`, or on the right when it is negative.
+  /// Pads the text to `width` on the right, or on the left when `width` is negative.
   private static func padded(_ text: String, _ width: Int) -> String {
     let fill = String(repeating: " ", count: max(0, abs(width) - text.count))
     return width < 0 ? text + fill : fill + text

@@ -1,12 +1,12 @@
 public import ScenarioJudge
 
-/// What the process ends with.
+/// The exit status of the process.
 public enum ExitStatus: Int32, Sendable, CaseIterable {
   case pass = 0
   case expectationFailed = 1
   case badUsage = 2
   case badScenario = 3
-  /// The harness itself failed: nothing is known about what was tested.
+  /// The harness itself failed, so nothing was judged.
   case inconclusive = 4
   case broken = 5
   case nondeterministic = 6
@@ -15,6 +15,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
   case wallLimit = 8
   case interrupted = 130
 
+  /// Returns the exit status for a run's verdict.
   public init(_ verdict: Verdict) {
     self =
       switch verdict {
@@ -28,19 +29,19 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
       }
   }
 
-  /// The worst first: what is known to be wrong goes before what is not known. Bad usage, bad scenarios and interruption
-  /// are not among them: they end a command on their own.
+  /// The outcomes of runs, the worst first: known failures precede unknown results. Bad usage, bad scenarios and
+  /// interruption are not included: they end a command on their own.
   public static let order: [ExitStatus] = [
     .nondeterministic, .broken, .expectationFailed, .inconclusive, .wallLimit, .vacuous, .pass,
   ]
 
-  /// The codes of what is worse than a pass, the worst first: `6, 5, 1`.
+  /// The codes of outcomes worse than a pass, the worst first: `6, 5, 1`.
   public static let orderText = order.filter { $0 != .pass }.map { "\($0.rawValue)" }.joined(separator: ", ")
 
-  /// How bad it is as the outcome of a run: more is worse.
+  /// The severity as the outcome of a run: a higher number is worse.
   var severity: Int { Self.order.firstIndex(of: self).map { Self.order.count - $0 } ?? 0 }
 
-  /// The worse of two outcomes of runs.
+  /// Returns the worse of two outcomes of runs.
   public func worse(_ other: ExitStatus) -> ExitStatus {
     Self.order.first { $0 == self || $0 == other } ?? self
   }

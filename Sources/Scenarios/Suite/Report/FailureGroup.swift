@@ -5,7 +5,7 @@ import ScenarioRun
 ///
 /// Twenty seeds that miss one expectation are one thing to look at, not twenty.
 struct FailureGroup {
-  /// What failed, a line for each finding that is no warning.
+  /// The failed checks, one line per finding that is not a warning.
   let signature: [String]
   private(set) var runs: [ReportedRun] = []
 
@@ -29,19 +29,21 @@ struct FailureGroup {
   }
 }
 
-/// The run to look at first of several that fail in the same way.
+/// The run to examine first of several that fail in the same way.
 struct NotableRun {
   let index: Int
-  /// Whether it is worse than another of them; else it is only the first.
+  /// Whether it is worse than another run; otherwise it is only the first.
   let isWorst: Bool
 
   var word: String { isWorst ? "worst" : "see" }
 
-  /// The worst verdict goes first, then the run that is furthest from what was expected, then the one with the most to say.
+  /// Chooses the run with the worst verdict, then the one furthest from its expectations, then the one with the most
+  /// findings.
   ///
   /// - Parameters:
   ///   - runs: at least one.
-  ///   - misses: of each run, how far it is from each expectation; what is nil in one of them is compared in none.
+  ///   - misses: for each run, its distance from each expectation; an expectation that is nil in one run is compared in
+  ///     none.
   init(of runs: [ReportedRun], misses: [[Double?]]) {
     var (index, isWorst) = (0, false)
     let measures = Self.measures(runs, misses)
@@ -52,7 +54,7 @@ struct NotableRun {
     (self.index, self.isWorst) = (index, isWorst)
   }
 
-  /// What is compared of each run, what weighs most first, more is worse.
+  /// Returns the numbers by which each run is compared, in order of weight; a higher number is worse.
   private static func measures(_ runs: [ReportedRun], _ misses: [[Double?]]) -> [[Double]] {
     let columns = (0..<(misses.map(\.count).min() ?? 0)).filter { column in misses.allSatisfy { $0[column] != nil } }
     return zip(runs, misses).map { run, misses in

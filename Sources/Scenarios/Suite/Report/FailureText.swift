@@ -3,19 +3,22 @@ public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
 
-/// A failed run as people read it: what was expected where, what happened instead, and one command that shows it again.
+/// The text about a failed run: the expectation and its location, the actual course, and the command that repeats the
+/// run.
 public struct FailureText {
   private let run: ReportedRun
   private let style: TextStyle
 
+  /// Describes a run.
   public init(_ run: ReportedRun, style: TextStyle = .plain) {
     self.run = run
     self.style = style
   }
 
-  /// How many findings are spelled out; the rest is counted.
+  /// The number of findings that are described in full; the rest is counted.
   static let findingLimit = 10
 
+  /// The text, of several lines.
   public var text: String {
     let result = run.result
     var out =
@@ -39,13 +42,15 @@ public struct FailureText {
     return WorkflowCommand.defused(out)
   }
 
-  /// - Parameter told: what findings before it said of the same run: one cause is told once.
+  /// Returns the text of a finding.
+  ///
+  /// - Parameter told: the explanations given for earlier findings of the same run: each cause is explained once.
   private func text(_ finding: Finding, besides told: inout Set<String>) -> String {
     let place = finding.location ?? "\(finding.kind.rawValue)"
     let title = TextStyle.printable(finding.title)
     var out = "  \(style.paint(TextStyle.printable(place), .place))  \(title)\n"
     if finding.kind == .warning { out += line("severity", ["warning"]) }
-    // Among failures it would look like one.
+    // Among failures it would look like a failure.
     if finding.kind == .vacuous, run.result.verdict != .vacuous { out += line("verdict", ["vacuous"]) }
     out += line("expected", [finding.expected])
     out += line("actual", finding.actual.isEmpty ? [] : [finding.actual], at: finding.time)
@@ -61,7 +66,7 @@ public struct FailureText {
     return news.isEmpty && !texts.isEmpty ? ["as above"] : news
   }
 
-  /// One label and its lines, the following ones under the first.
+  /// Returns a label and its lines, the following lines indented below the first.
   private func line(_ label: String, _ texts: [String], at time: Instant? = nil) -> String {
     let lines = texts.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: true).map(String.init) }
     var out = ""
@@ -90,7 +95,7 @@ public struct FailureText {
 }
 
 extension Finding {
-  /// What explains it, under the labels that reports give it. A fault that is in force may have nothing to do with it: what
-  /// happened goes before.
+  /// The explanations, under the labels that reports use. The course of events precedes faults, because a fault in
+  /// force may be unrelated to the failure.
   var causes: [(label: String, lines: [String])] { [("explain", explanation), ("faults", faults)] }
 }

@@ -6,7 +6,7 @@ internal import ScenarioRun
 
 /// Workflow commands that become annotations on the lines of scenario files, and a step summary in Markdown.
 ///
-/// GitHub shows ten annotations of a level in a step, so there is one for each expectation, however many runs fail it.
+/// GitHub shows ten annotations of a level in a step, so there is one per expectation, however many runs fail it.
 public final class GitHubReporter: Reporter {
   private static let annotationLimit = 10
   private static let diagramLimit = 3
@@ -14,10 +14,10 @@ public final class GitHubReporter: Reporter {
 
   private enum Level: String, CaseIterable { case error, warning, notice }
 
-  /// One expectation or invariant of one file, with the runs that it has something to say of.
+  /// One expectation or invariant of one file, with the runs that have a finding about it.
   private struct Annotation {
     var level: Level
-    /// `path:line:column`, or a path.
+    /// The location as `path:line:column`, or a path.
     var place: String?
     var title: String
     var runs: [(run: ReportedRun, finding: Finding?)]
@@ -30,7 +30,7 @@ public final class GitHubReporter: Reporter {
   private let write: (String) -> Void
   private let writeSummary: ((String) -> Void)?
   private var annotations: [Annotation] = []
-  /// How many runs each file has had.
+  /// The number of runs of each file.
   private var runCounts: [String: Int] = [:]
   private var rows: [String] = []
   private var problems: [FileProblem] = []
@@ -144,7 +144,7 @@ public final class GitHubReporter: Reporter {
       "<details><summary>\(JUnitReporter.escape(run.result.id))</summary>\n\n```mermaid\n\(text)```\n\n</details>\n\n"
   }
 
-  /// `path:line:column`, the last two when they are there.
+  /// Splits `path:line:column`; line and column may be missing.
   private static func place(_ location: String) -> [String] {
     var parts = location.split(separator: ":", omittingEmptySubsequences: false)
     var numbers: [Substring] = []
@@ -155,12 +155,12 @@ public final class GitHubReporter: Reporter {
     return [file] + zip(["line", "col"], numbers).map { "\($0)=\($1)" }
   }
 
-  /// Each in a line of its own, with its label.
+  /// Returns the explanations, one line each, with their labels.
   private static func causes(of finding: Finding?) -> [String] {
     (finding?.causes ?? []).flatMap { label, lines in lines.map { "\(label): \($0)" } }
   }
 
-  /// A cell of a Markdown table, with what would end it or be markup taken out.
+  /// Returns the text for a cell of a Markdown table, without characters that end the cell or act as markup.
   private static func cell(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {

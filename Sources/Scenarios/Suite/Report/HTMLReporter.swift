@@ -6,12 +6,12 @@ internal import ScenarioJudge
 internal import ScenarioRun
 internal import VirtualPeer
 
-/// One self-contained page: the suite as a table, and of every run its story. It asks for nothing on a network.
+/// A self-contained page: the suite as a table, and the story of every run. It loads nothing over a network.
 ///
-/// What runs say is in the page as JSON that no browser takes for markup, a block a run, which is read when the run is
-/// opened. The same runs give the same bytes.
+/// The page holds each run as a block of escaped JSON, which is parsed when the run is opened. The same runs give the
+/// same bytes.
 public final class HTMLReporter: Reporter {
-  /// Beyond this, runs that pass have no story in the page, and beyond the other no run has one.
+  /// The page size in bytes beyond which passing runs have no story, and the size beyond which no run has one.
   private static let (passLimit, limit) = (16 << 20, 64 << 20)
   private static let notRunLimit = 2_000
 
@@ -19,9 +19,9 @@ public final class HTMLReporter: Reporter {
     let id: String
     let title: String?
     let path: String
-    /// Indices of its runs, a seed each.
+    /// The indices of the cell's runs, one per seed.
     var runs: [Int] = []
-    /// The judgement over all seeds, where there is one.
+    /// The judgement over all seeds, if there is one.
     var overall: Int?
   }
 
@@ -31,15 +31,17 @@ public final class HTMLReporter: Reporter {
   private var header: SuiteHeader?
   private var cells: [PageCell] = []
   private var cellIndex: [String: Int] = [:]
-  /// Without their stories.
+  /// The runs without their stories.
   private var runs: [ReportedRun] = []
   private var notRun: [JSON] = []
   private var problems: [JSON] = []
   private var size = 0
-  /// What of the page comes after the data.
+  /// The part of the page after the data.
   private let rest: Substring
 
-  /// - Parameter place: the folder of the page, from where it finds the sounds that runs left.
+  /// Reports to a page.
+  ///
+  /// - Parameter place: the folder of the page, which links to recordings of runs are relative to.
   public init(place: String, write: @escaping (String) -> Void) {
     self.place = place
     self.write = write
@@ -86,7 +88,7 @@ public final class HTMLReporter: Reporter {
 
   // MARK: Data
 
-  /// A cell with the run to look at first: the notable one of the worst way to fail, or else the first.
+  /// Returns a cell with the run to examine first: the notable run of the worst failure group, or else the first run.
   private func json(_ cell: PageCell) -> JSON {
     let all = cell.runs + (cell.overall.map { [$0] } ?? [])
     var groups: [FailureGroup] = []
@@ -101,7 +103,7 @@ public final class HTMLReporter: Reporter {
     let weight = { (group: FailureGroup) in
       (ExitStatus(group.runs[0].result.verdict).severity, group.runs.count)
     }
-    // The first of the worst.
+    // Ties go to the first group.
     let worst = groups.reversed().max { weight($0) <= weight($1) && weight($0) != weight($1) }
     let notable = worst.map { $0.runs[$0.notable.index].result }
     let index = notable.flatMap { notable in all.first { runs[$0].result.id == notable.id } } ?? all.first ?? 0
@@ -128,7 +130,7 @@ public final class HTMLReporter: Reporter {
 
   private func detail(of run: ReportedRun) -> JSON {
     var members: [JSON.Member] = []
-    // How long it took this machine is another thing every time.
+    // The processor time differs between runs of the same seed.
     if case .object(let all) = run.result.json { members = all.filter { $0.key != "cpuSeconds" } }
     var page: [JSON.Member] = [.init("result", .object(members)), .init("replay", .string(run.replay))]
     if let artifacts = run.artifacts {
@@ -144,7 +146,7 @@ public final class HTMLReporter: Reporter {
   }
 
   private func block(_ id: String, _ json: JSON) -> String {
-    // A browser ends the block at what looks like its end, wherever that stands.
+    // A browser ends the block at the first `</script`, even within a string.
     let text = json.description.replacing("<", with: "\\u003c")
     size += text.utf8.count
     return "<script type=\"application/json\" id=\"\(id)\">\(text)</script>\n"
@@ -165,7 +167,7 @@ public final class HTMLReporter: Reporter {
     return (page[..<border.lowerBound], page[border.upperBound...])
   }()
 
-  /// The way from a folder to a file, as a relative reference (RFC 3986).
+  /// Returns the path from a folder to a file as a relative reference (RFC 3986).
   static func link(to file: String, from folder: String) -> String {
     let here = FileManager.default.currentDirectoryPath
     func parts(_ path: String) -> [Substring] {

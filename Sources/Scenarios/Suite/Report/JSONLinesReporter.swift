@@ -5,11 +5,12 @@ internal import ScenarioJudge
 internal import ScenarioRun
 internal import Vocabulary
 
-/// JSON Lines, for programs: the events `begin`, `run` for every run, `notRun` for every run that was not made, `end`.
-/// Where files have errors, `problem` for each of them comes first, and no run of the other files is made.
+/// JSON Lines, for programs: the events `begin`, `run` for every run, `notRun` for every run that was not made, and
+/// `end`. If files have errors, each error is a `problem` event at the start, and no run of the other files is made.
 public final class JSONLinesReporter: Reporter {
   private let write: (String) -> Void
 
+  /// Reports through `write`.
   public init(write: @escaping (String) -> Void) { self.write = write }
 
   public func begin(_ suite: SuiteHeader) {

@@ -2,9 +2,9 @@ public import ScenarioFormat
 import ScenarioJudge
 import ScenarioRun
 
-/// JUnit XML, as build servers read it: a suite for every scenario file, a case for every run.
+/// JUnit XML for build servers: a suite for every scenario file, a case for every run.
 ///
-/// Broken expectations and invariants are failures, as is a run that tested nothing; what says nothing about the
+/// Broken expectations and invariants are failures, as is a run that tested nothing. A verdict that is not about the
 /// software under test (harness, wall limit, determinism) is an error. A run that was not made is skipped.
 public final class JUnitReporter: Reporter {
   private let write: (String) -> Void
@@ -17,6 +17,7 @@ public final class JUnitReporter: Reporter {
   private var skips = 0
   private var seconds = 0.0
 
+  /// Reports through `write`.
   public init(write: @escaping (String) -> Void) { self.write = write }
 
   public func begin(_ suite: SuiteHeader) {
@@ -67,7 +68,7 @@ public final class JUnitReporter: Reporter {
     write("</testsuites>\n")
   }
 
-  /// Begins a case, in the suite of its file.
+  /// Begins a case in the suite of its file.
   private func begin(_ id: String, _ scenario: String, path: String, line: String?, seconds: Double) {
     if file != path { closeSuite() }
     file = path
@@ -91,7 +92,7 @@ public final class JUnitReporter: Reporter {
     "<property name=\"\(name)\" value=\"\(escape(value))\"/>\n"
   }
 
-  /// What fails nothing and must be read all the same.
+  /// Returns the findings that do not fail a run but should be read.
   private static func notes(on result: RunResult) -> String {
     var notes = result.realTime.map { [$0.text] + $0.notJudged.map { "not judged: \($0)" } } ?? []
     notes += result.findings.filter { $0.kind == .warning }.map { finding in
@@ -120,7 +121,7 @@ public final class JUnitReporter: Reporter {
     return "    <properties>\n" + values.map { "      " + Self.property($0.0, $0.1) }.joined() + "    </properties>\n"
   }
 
-  /// The line of `path:line:column`.
+  /// Returns the line of `path:line:column`.
   private static func line(of location: String) -> String? {
     let parts = location.split(separator: ":")
     return parts.count >= 3 ? Int(parts[parts.count - 2]).map(String.init) : nil
@@ -134,7 +135,7 @@ public final class JUnitReporter: Reporter {
     }
   }
 
-  /// XML 1.0 has no way to write most control characters, not even escaped: they become U+FFFD.
+  /// Escapes text for XML. XML 1.0 cannot express most control characters, not even escaped: they become U+FFFD.
   static func escape(_ text: String, inAttribute: Bool = true) -> String {
     var out = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

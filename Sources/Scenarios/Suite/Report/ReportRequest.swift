@@ -2,11 +2,15 @@ import ScenarioFormat
 
 /// One `kind=FILE` of `--report`; `-` is standard output.
 public struct ReportRequest: Sendable, Equatable {
+  /// The format of a report.
   public enum Kind: String, Sendable, CaseIterable { case junit, tap, json, github, html }
 
+  /// The format of the report.
   public var kind: Kind
+  /// The path of the file, or `-`.
   public var file: String
 
+  /// Requests a report in a file.
   public init(kind: Kind, file: String) {
     self.kind = kind
     self.file = file
@@ -14,7 +18,7 @@ public struct ReportRequest: Sendable, Equatable {
 
   /// Reads `junit=F,tap=-`. Without a file, `json`, `tap` and `github` go to standard output.
   ///
-  /// - Throws: what is wrong with it.
+  /// - Throws: for an unknown format, or a format without the file it needs.
   public static func parse(_ text: String) throws(Problem) -> [ReportRequest] {
     var requests: [ReportRequest] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -31,5 +35,6 @@ public struct ReportRequest: Sendable, Equatable {
     return requests
   }
 
+  /// An error in the value of `--report`.
   public struct Problem: Error, Sendable, Equatable { public let message: String }
 }

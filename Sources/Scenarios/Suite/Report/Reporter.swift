@@ -1,19 +1,19 @@
 public import ScenarioFormat
 public import ScenarioRun
 
-/// Something that tells about runs as they finish: a terminal, a file for a build server.
+/// A receiver of the runs of a suite as they finish: a terminal, or a file for a build server.
 public protocol Reporter: AnyObject {
-  /// Whether it tells what happened in runs that pass, too.
+  /// Whether it also reports the stories of runs that pass.
   var wantsStories: Bool { get }
   func begin(_ suite: SuiteHeader)
-  /// A run has started; for progress only.
+  /// Reports that a run has started; for progress only.
   func started(_ id: String)
-  /// Runs come in the order they were planned, whatever order they end in.
+  /// Reports a finished run. The calls have the order of the plan, whichever run ends first.
   func finished(_ run: ReportedRun)
-  /// A run was planned and not made, because the suite ended early or other files have errors. It has its place in the
-  /// order of the plan.
+  /// Reports, in the order of the plan, a run that was planned and not made, because the suite ended early or files
+  /// have errors.
   func notRun(_ run: PlannedRun)
-  /// Something is wrong with the files, so that none of them is run.
+  /// Reports a problem in the files, because of which no run is made.
   func refused(_ problem: FileProblem)
   func end(_ summary: SuiteSummary)
 }
@@ -23,21 +23,28 @@ extension Reporter {
   public func started(_ id: String) {}
 }
 
-/// What is known before the first run.
+/// The facts that are known before the first run.
 public struct SuiteHeader: Sendable {
+  /// The program, the libraries and the processor.
   public var environment: RunEnvironment
+  /// The number of scenario files.
   public var fileCount: Int
+  /// The number of cells.
   public var cellCount: Int
+  /// The number of runs.
   public var runCount: Int
+  /// The seeds of the plan, each once.
   public var seeds: [UInt64]
-  /// Over every file and the files they use, in order.
+  /// The hash over every file and the files they use, in order.
   public var fileHash: UInt64
-  /// The options as they were expanded, for people: `--set loss=10%`.
+  /// The expanded options, for display: `--set loss=10%`.
   public var options: [String]
-  /// When the suite began, as RFC 3339 writes it, and the machine it ran on; nil where reports leave them out.
+  /// The start of the suite (RFC 3339); nil in reports without it.
   public var startedAt: String?
+  /// The name of the machine; nil in reports without it.
   public var hostName: String?
 
+  /// Describes a plan.
   public init(
     _ plan: SuitePlan, environment: RunEnvironment, options: [String], startedAt: String? = nil, hostName: String? = nil
   ) {
@@ -52,7 +59,7 @@ public struct SuiteHeader: Sendable {
     self.options = options
   }
 
-  /// For people, a line each.
+  /// The header of a report for humans, one string per line.
   public var lines: [String] {
     var line = "\(Self.count(fileCount, "file")), \(Self.count(cellCount, "cell")), \(Self.count(runCount, "run"))"
     if !seeds.isEmpty { line += ", \(seeds.count == 1 ? "seed" : "seeds") \(Self.ranges(seeds))" }
@@ -81,12 +88,16 @@ public struct SuiteHeader: Sendable {
 
 /// A run that was not made.
 public struct PlannedRun: Sendable {
+  /// The run's name, `id[var=value,…]#seed`.
   public var id: String
+  /// The id of the scenario.
   public var scenarioID: String
+  /// The path of the scenario file.
   public var path: String
-  /// Why it was not.
+  /// The reason why the run was not made.
   public var reason: String
 
+  /// Describes a run that was not made.
   public init(id: String, scenarioID: String, path: String, reason: String) {
     self.id = id
     self.scenarioID = scenarioID
@@ -95,14 +106,16 @@ public struct PlannedRun: Sendable {
   }
 }
 
-/// A finished run with what people need to follow it up.
+/// A finished run with its replay command and its files.
 public struct ReportedRun: Sendable {
+  /// The result of the run.
   public var result: RunResult
-  /// One command that plays the run again.
+  /// The command that plays the run again.
   public var replay: String
-  /// Where its files are, and which; empty without artefacts.
+  /// The files of the run; nil if none were kept.
   public var artifacts: ArtifactList?
 
+  /// Describes a finished run.
   public init(result: RunResult, replay: String, artifacts: ArtifactList? = nil) {
     self.result = result
     self.replay = replay
@@ -110,13 +123,16 @@ public struct ReportedRun: Sendable {
   }
 }
 
-/// The files a run left in its folder.
+/// The files that a run left in its folder.
 public struct ArtifactList: Sendable, Equatable {
+  /// The folder of the run.
   public var folder: String
+  /// The names of the files, sorted.
   public var names: [String]
-  /// Why the files are not whole; nil when they are.
+  /// The reason why the files are incomplete; nil when they are complete.
   public var problem: String?
 
+  /// Lists the files of a run.
   public init(folder: String, names: [String], problem: String? = nil) {
     self.folder = folder
     self.names = names

@@ -1,14 +1,14 @@
 public import CallSession
 internal import Foundation
 
-/// What a run's bytes may depend on besides its file and seed: the program, the libraries, the processor.
+/// The software and hardware that a run's bytes may depend on besides its file and seed.
 ///
-/// When two machines get different trace hashes for the same seed, the difference is here.
+/// If two machines get different trace hashes for the same seed, their environments show the difference.
 public struct RunEnvironment: Sendable {
-  /// Of this source tree. This is the one place that has the number.
+  /// The version of this source tree, defined only here.
   public static let version = "0.2.0"
 
-  /// Of the compiler this was built with.
+  /// The version of the compiler that built this program.
   public static var swiftVersion: String {
     #if compiler(>=6.4)
       "6.4 or newer"
@@ -19,19 +19,21 @@ public struct RunEnvironment: Sendable {
     #endif
   }
 
+  /// The revision that the program was built from; nil when unknown.
   public var revision: String?
+  /// The codec and cipher libraries with their versions.
   public var libraries: [MediaLibrary]
-  /// Instruction sets that the codecs and ciphers choose their code by.
+  /// The instruction sets by which codecs and ciphers choose their code.
   public var processorFeatures: [String]
 
-  /// Of this machine. `CALLSIM_REVISION` names the revision the program was built from, as the build knows it.
+  /// The environment of this process. `CALLSIM_REVISION` names the revision that the program was built from.
   public static var current: RunEnvironment {
     RunEnvironment(
       revision: ProcessInfo.processInfo.environment["CALLSIM_REVISION"].flatMap { $0.isEmpty ? nil : $0 },
       libraries: MediaLibrary.all, processorFeatures: ProcessorFeatures.current)
   }
 
-  /// On one line, for the header of every suite.
+  /// The environment on one line, for the header of a suite.
   public var line: String {
     let versions = libraries.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
     let features = processorFeatures.isEmpty ? "unknown" : processorFeatures.joined(separator: " ")
@@ -42,7 +44,7 @@ public struct RunEnvironment: Sendable {
   public var versionText: String { Self.version + (revision.map { " (\($0))" } ?? "") }
 }
 
-/// Reads which of the instruction sets that matter this processor has.
+/// Reads which of the relevant instruction sets this processor has.
 enum ProcessorFeatures {
   private static let known = [
     "sse4_1", "sse4_2", "aes", "pclmulqdq", "avx", "avx2", "fma", "avx512f", "avx512bw", "vaes", "sha_ni", "asimd",
@@ -60,7 +62,7 @@ enum ProcessorFeatures {
     #endif
   }
 
-  /// From the first processor's `flags` (x86) or `Features` (Arm) line.
+  /// Returns the features in the first processor's `flags` (x86) or `Features` (Arm) line.
   static func features(in cpuinfo: String) -> [String] {
     for line in cpuinfo.split(separator: "\n") where line.hasPrefix("flags") || line.hasPrefix("Features") {
       guard let colon = line.firstIndex(of: ":") else { continue }

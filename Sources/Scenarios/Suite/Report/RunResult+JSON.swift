@@ -4,7 +4,7 @@ package import Formats
 internal import ScenarioJudge
 public import ScenarioRun
 
-/// A run's result as JSON: what workers send, what `result.json` holds and what `--json` prints.
+/// The JSON form of a run's result: workers send it, `result.json` holds it and `--json` prints it.
 extension RunResult {
   package var json: JSON {
     var members: [(String, JSON)] = [
@@ -21,7 +21,7 @@ extension RunResult {
     return .object(members.map { JSON.Member($0.0, $0.1) })
   }
 
-  /// Nil when a member that every result has is missing or of another type.
+  /// Returns nil when a required member is missing or has another type.
   package init?(json: JSON) {
     guard let id = json["id"]?.string, let scenario = json["scenario"]?.string, let path = json["path"]?.string,
       let seed = json["seed"]?.unsigned, let verdict = json["verdict"]?.string.flatMap(Verdict.init),
@@ -118,7 +118,7 @@ extension Finding {
     miss = json["miss"]?.string == Self.never ? .infinity : json["miss"]?.real
   }
 
-  /// What stands for a ``miss`` without end: JSON has no number for it.
+  /// The value for an infinite ``miss``, which JSON cannot express as a number.
   private static let never = "never"
 }
 

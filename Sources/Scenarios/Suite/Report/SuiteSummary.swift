@@ -2,31 +2,38 @@ public import CallCore
 public import ScenarioJudge
 public import ScenarioRun
 
-/// What all the runs of one command came to.
+/// The counts and the exit status of the runs of one command.
 public struct SuiteSummary: Sendable, Equatable {
   private var counts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
-  /// Of cells over all their seeds, where an expectation is about all of them.
+  /// Verdicts of cells over all their seeds, for cells with an expectation about all of them.
   private var cellCounts: [Int] = Array(repeating: 0, count: Verdict.allCases.count)
-  /// Runs that were planned and never started: after `--fail-fast`, an interruption, or because files have errors.
+  /// The number of runs that were planned and never started: after `--fail-fast`, an interruption, or because of errors
+  /// in files.
   public var notRun = 0
-  /// Expectations over all the seeds of a cell that were not judged, because not every seed ran to its end.
+  /// The number of expectations over all seeds of a cell that were not judged, because not every seed ran to its end.
   public var notJudged = 0
   /// Whether a signal ended the suite.
   public var isInterrupted = false
-  /// Whether this is a shard that has none of the runs that the suite has.
+  /// Whether this is a shard without runs, of a suite that has some.
   public var isShardEmpty = false
-  /// How much is wrong with the files; then nothing was run.
+  /// The number of problems in the files; if there are any, nothing was run.
   public var problems = 0
-  /// Whether no expectation was judged: each is over seeds that were not all chosen, or did not all run to their end.
+  /// Whether no expectation was judged: each is about seeds that were not all selected, or did not all run to their
+  /// end.
   public var isUntested = false
+  /// The worst outcome so far.
   public private(set) var status = ExitStatus.pass
+  /// The virtual time of all runs together.
   public private(set) var virtualDuration = Interval.zero
+  /// The processor time of all runs together, in seconds.
   public private(set) var cpuSeconds = 0.0
-  /// Findings that do not fail a run.
+  /// The number of findings that do not fail a run.
   public private(set) var warnings = 0
 
+  /// Makes a summary of no runs.
   public init() {}
 
+  /// Adds the result of a run, or the result of a cell over all its seeds.
   public mutating func add(_ result: RunResult) {
     if RunName(result.id).seed == nil {
       cellCounts[Self.index(result.verdict)] += 1
@@ -39,17 +46,17 @@ public struct SuiteSummary: Sendable, Equatable {
     warnings += result.findings.count { $0.kind == .warning }
   }
 
-  /// How many runs came out so.
+  /// Returns the number of runs with a verdict.
   public func count(_ verdict: Verdict) -> Int { counts[Self.index(verdict)] }
 
-  /// How many cells came out so over all their seeds.
+  /// Returns the number of cells with a verdict over all their seeds.
   public func cellCount(_ verdict: Verdict) -> Int { cellCounts[Self.index(verdict)] }
 
-  /// Runs of every verdict.
+  /// The number of runs, whatever their verdict.
   public var total: Int { counts.reduce(0, +) }
 
-  /// What the command ends with: a suite that ran nothing, skipped everything or judged nothing is vacuous. A shard is not
-  /// the suite: that there is nothing left for it says nothing.
+  /// The exit status of the command. A suite that ran nothing, skipped everything or judged nothing is vacuous; a shard
+  /// without runs is not, because other shards have them.
   public var exitStatus: ExitStatus {
     if problems > 0 { return .badScenario }
     if isInterrupted { return .interrupted }

@@ -10,6 +10,7 @@ public final class TAPReporter: Reporter {
   private let write: (String) -> Void
   private var number = 0
 
+  /// Reports through `write`.
   public init(write: @escaping (String) -> Void) { self.write = write }
 
   public func begin(_ suite: SuiteHeader) { write("TAP version 14\n") }
@@ -56,13 +57,13 @@ public final class TAPReporter: Reporter {
       number += 1
       write("not ok \(number) - \(SuiteSummary.untested): \(summary.line)\n")
     }
-    // At the end, because verdicts over all seeds of a cell add points that are not planned.
+    // The plan comes last, because verdicts over all seeds of a cell add test points that are not planned.
     write("1..\(number)\n")
     if summary.problems > 0 { write("Bail out! \(summary.line)\n") }
     if summary.isInterrupted { write("Bail out! the suite was interrupted: \(summary.notRun) runs were not made\n") }
   }
 
-  /// A JSON string is a YAML one.
+  /// Quotes text for YAML: every JSON string is a YAML string.
   private func quoted(_ text: String) -> String { JSON.string(text).description }
 
   static func escape(_ text: String) -> String {

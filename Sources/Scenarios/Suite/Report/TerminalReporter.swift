@@ -3,10 +3,12 @@ public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
 
-/// Tells people: on a terminal one live line and then only what failed; elsewhere a plain line for every run.
+/// Reports to a user: on a terminal one live line and the failures, elsewhere a plain line for every run.
 ///
-/// Of the runs of a cell that fail in the same way the first is told in full, and how many are like it at the cell's end.
+/// Of the runs of a cell that fail in the same way, the first is described in full and the others are counted at the
+/// end of the cell.
 public final class TerminalReporter: Reporter {
+  /// The amount of output.
   public enum Detail: Sendable {
     /// Failures and the closing line.
     case quiet
@@ -26,16 +28,18 @@ public final class TerminalReporter: Reporter {
   private var done = 0
   private var failed = 0
   private var isProgressShown = false
-  /// The cell that is being told, how many of its runs were, and those that failed, by how they did.
+  /// The cell being reported, the number of its reported runs, and its failed runs in groups.
   private var cell: String?
   private var cellRuns = 0
   private var groups: [FailureGroup] = []
-  /// A line for every way to fail of every cell, for the list at the end.
+  /// One line per failure group of every cell, for the list at the end.
   private var failures: [String] = []
   private static let failureLimit = 20
   /// The runs that took the most processor time, the slowest first.
   private var slow: [(id: String, seconds: Double)] = []
 
+  /// Reports through `write`.
+  ///
   /// - Parameters:
   ///   - slowest: how many of the slowest runs are listed at the end.
   ///   - now: the machine's time in seconds, from any origin; for the live line.
@@ -71,7 +75,7 @@ public final class TerminalReporter: Reporter {
     }
     switch result.verdict {
     case .skipped:
-      // Even in a quiet run: what was not tested must not look as if it was.
+      // Quiet runs show skipped tests too: they must not look like passed tests.
       let reason = result.findings.first?.actual ?? ""
       show("\(style.paint("SKIP", .label)) \(TextStyle.printable(result.id))  \(TextStyle.printable(reason))\n")
     case .pass:
@@ -87,10 +91,10 @@ public final class TerminalReporter: Reporter {
     }
   }
 
-  /// The closing line has their number.
+  /// Ignores the run: the closing line has the number of such runs.
   public func notRun(_ run: PlannedRun) {}
 
-  /// People have read the diagnostics, with the lines that they are about.
+  /// Ignores the problem: the diagnostics have been printed with the lines of the file.
   public func refused(_ problem: FileProblem) {}
 
   public func end(_ summary: SuiteSummary) {
@@ -121,7 +125,7 @@ public final class TerminalReporter: Reporter {
     show("\(word) \(TextStyle.printable(run.result.id))  like \(TextStyle.printable(first)); \(run.replay)\n")
   }
 
-  /// Says of each way to fail how many of the cell's runs failed so.
+  /// Reports the number of the cell's runs in each failure group.
   private func closeCell() {
     defer { (cell, cellRuns, groups) = (nil, 0, []) }
     failures += groups.map(listed)
@@ -140,7 +144,7 @@ public final class TerminalReporter: Reporter {
     }
   }
 
-  /// What was told of them has scrolled away.
+  /// Lists the failures again, because the earlier reports have scrolled away.
   private func listFailures() {
     show("what failed:\n")
     for line in failures.prefix(Self.failureLimit) { write(line) }
@@ -190,7 +194,7 @@ public final class TerminalReporter: Reporter {
     let failures = failed == 0 ? "" : style.paint(" \(failed) failed", .failure)
     let elapsed = now() - startedAt
     var times = Self.clock(elapsed)
-    // The first runs say little about the rest.
+    // The first runs are not enough for an estimate.
     if done >= 4, elapsed >= 1, planned >= done {
       times += ", about \(Self.clock(elapsed / Double(done) * Double(planned - done))) left"
     }
@@ -206,7 +210,7 @@ public final class TerminalReporter: Reporter {
     return parts.enumerated().map { $0 > 0 && $1 < 10 ? "0\($1)" : "\($1)" }.joined(separator: ":")
   }
 
-  /// Seconds on a clock that never goes back.
+  /// Returns monotonic time in seconds.
   public static func machineTime() -> Double {
     let (seconds, attoseconds) = (ContinuousClock.now - origin).components
     return Double(seconds) + Double(attoseconds) / 1e18

@@ -1,17 +1,18 @@
 internal import Foundation
 
-/// Turns Ctrl-C and SIGTERM into something that can be waited for with pipes.
+/// Turns SIGINT and SIGTERM into a readable pipe.
 ///
-/// Signals come to the process, so there is one pipe for all suites that run in it, and it is never closed: a suite that
-/// ends must not look like a signal to another.
+/// Signals reach the whole process, so all its suites share one pipe, which is never closed: otherwise the end of one
+/// suite would look like a signal to another.
 enum Interruption {
   private static let pipe = Result { try ChildPipe() }
-  /// The handler may do nothing but write to a descriptor, and a C function has nowhere else to find it.
+  /// The write end, global because a signal handler is a C function without context, and may only write to a
+  /// descriptor.
   nonisolated(unsafe) private static var writeEnd: Int32 = -1
 
-  /// Begins to catch signals.
+  /// Starts to catch signals.
   ///
-  /// - Returns: a descriptor that becomes readable when one has come.
+  /// - Returns: a descriptor that becomes readable after a signal.
   static func watch() throws -> Int32 {
     let pipe = try pipe.get()
     writeEnd = pipe.writeEnd
@@ -21,17 +22,17 @@ enum Interruption {
         _ = write(Interruption.writeEnd, &byte, 1)
       }
     }
-    // Whoever started this program may have blocked them, and that is inherited.
+    // The parent process may have blocked the signals, and children inherit the mask.
     var mask = sigset_t()
     sigemptyset(&mask)
     for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&mask, number) }
     pthread_sigmask(SIG_UNBLOCK, &mask, nil)
-    // A dead worker shows in its pipe, not as a signal.
+    // A dead worker shows as the end of its pipe, so SIGPIPE must not end this process.
     signal(SIGPIPE, SIG_IGN)
     return pipe.readEnd
   }
 
-  /// Lets signals end the process again.
+  /// Restores the default action of the signals.
   static func unwatch() {
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
   }

@@ -4,24 +4,31 @@ public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
 
-/// One run for a worker: which cell of which scenario, with which seed, and what to write.
+/// A run for a worker: the cell of a scenario, the seed, and the files to write.
 public struct RunJob: Sendable, Equatable {
+  /// The files that a worker writes.
   public enum Output: Sendable, Equatable {
     case nothing
-    /// Everything, into this folder.
+    /// Writes all files into this folder.
     case artifacts(folder: String)
-    /// The trace alone, to this file.
+    /// Writes the trace alone to this file.
     case trace(file: String)
   }
 
+  /// The scenario file and the files it uses.
   public var source: ScenarioSource
+  /// The id of the cell.
   public var cellID: String
+  /// The seed of the run.
   public var seed: UInt64
+  /// The overrides of variables and peers.
   public var overrides: [ScenarioOverride]
+  /// The files to write.
   public var output = Output.nothing
-  /// Whether the story of the run is wanted although it passes; that of a run that does not pass comes anyway.
+  /// Whether the story is wanted even if the run passes; runs that do not pass always have one.
   public var wantsStory = false
 
+  /// Describes a run.
   public init(
     source: ScenarioSource, cellID: String, seed: UInt64, overrides: [ScenarioOverride] = [], output: Output = .nothing
   ) {
@@ -32,12 +39,17 @@ public struct RunJob: Sendable, Equatable {
     self.output = output
   }
 
+  /// The path of the scenario file.
   public var path: String { source.path }
+  /// The run's name, `id[var=value,…]#seed`.
   public var runID: String { "\(cellID)#\(seed)" }
 }
 
 extension RunJob {
-  /// - Parameter hasFiles: whether what it is made of goes with it; without, whoever reads it must know that by its hash.
+  /// Returns the job as JSON.
+  ///
+  /// - Parameter hasFiles: whether the texts of the scenario are included; otherwise the reader must know them by their
+  ///   hash.
   func json(hasFiles: Bool) -> JSON {
     var members: [JSON.Member] = [
       .init("source", .string(RunResult.hexadecimal(source.hash))), .init("cell", .string(cellID)),
@@ -54,7 +66,9 @@ extension RunJob {
     return .object(members)
   }
 
-  /// - Parameter known: what may have been left out.
+  /// Reads a job.
+  ///
+  /// - Parameter known: the scenario to use when its texts were left out.
   init?(json: JSON, known: ScenarioSource? = nil) {
     guard let hash = json["source"]?.string, let cell = json["cell"]?.string, let seed = json["seed"]?.unsigned,
       let set = json["set"]?.array, let source = Self.source(in: json) ?? known,
@@ -97,10 +111,10 @@ extension ScenarioSource.File {
   }
 }
 
-/// What a worker says about a job.
+/// The reply of a worker to a job.
 enum WorkerReply {
   case result(RunResult)
-  /// The harness failed; nothing is known about the run.
+  /// The harness failed, so the run has no result.
   case failure(String)
 
   var json: JSON {

@@ -5,17 +5,18 @@ internal import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
 
-/// The worker's end of the pipe: runs one job after the other, a line of JSON each way.
+/// The worker's end of the pipe: reads jobs from standard input and answers each with a line of JSON.
 public struct WorkerLoop {
   private let profiles: ProfileCatalogue
-  /// Texts come once, with the first of the jobs that need them.
+  /// The newest scenario: its texts come once, with the first job that needs them.
   private var source: ScenarioSource?
-  /// Jobs come cell by cell, so the newest is enough to keep.
+  /// The newest cell: jobs come cell by cell, so one is enough.
   private var newest: (job: RunJob, cell: Cell)?
 
+  /// Makes a worker that knows the given profiles.
   public init(profiles: ProfileCatalogue) { self.profiles = profiles }
 
-  /// Runs until standard input ends, or whoever started this process does.
+  /// Runs until standard input ends, or the parent process does.
   public mutating func run() {
     guard ExternalPrograms.endWithParent() else { return }
     // Replies go to the pipe alone: whatever else prints, prints to standard error.
@@ -61,7 +62,7 @@ public struct WorkerLoop {
   }
 }
 
-/// One job in this process.
+/// The execution of one job in this process.
 struct JobExecution {
   let job: RunJob
   let profiles: ProfileCatalogue
@@ -96,7 +97,7 @@ struct JobError: Error, CustomStringConvertible {
 }
 
 extension JobError {
-  /// A run's files could not be written.
+  /// Describes a failure to write a run's files.
   init(artifacts error: FileError) {
     self.init(
       message: "\(error). \(error.isWantOfSpace ? "Free some space" : "Run elsewhere") or choose --artifacts none.")

@@ -3,24 +3,24 @@ internal import Formats
 internal import Foundation
 internal import ScenarioRun
 
-/// How a job ended, seen from outside the worker.
+/// The outcome of a job, as the parent of the worker sees it.
 enum JobOutcome {
   case result(RunResult)
   /// The harness failed inside the worker.
   case failure(String)
-  /// The worker died.
+  /// The worker process died.
   case crash(WorkerProcess.Death, lastWords: [String])
-  /// The worker took too long and was ended.
+  /// The worker exceeded the time limit and was killed.
   case timeout(Interval)
-  /// The worker took more memory than this, in MiB, and was ended.
+  /// The worker exceeded this amount of memory, in MiB, and was killed.
   case oversize(Int)
 }
 
-/// Runs jobs in worker processes, several at a time, one after the other in each.
+/// Runs jobs in several worker processes, one job at a time in each.
 ///
-/// Everything happens on the calling thread, which waits for pipes.
+/// All work happens on the calling thread, which waits for pipes.
 final class WorkerPool {
-  /// What happens next to a task of which a job has ended.
+  /// The next step of a task after one of its jobs has ended.
   enum Step {
     case done
     /// Another job of the same task; in a new process when `isFresh`.
@@ -28,11 +28,11 @@ final class WorkerPool {
   }
 
   struct Configuration {
-    /// The program that has the worker's end, and the arguments that make it one.
+    /// The program that contains the worker loop, and the arguments that start it.
     var executable: String
     var arguments: [String]
     var workerCount: Int
-    /// How much memory a worker may take, in MiB.
+    /// The memory that a worker may take, in MiB.
     var memoryLimit: Int
   }
 
@@ -43,7 +43,7 @@ final class WorkerPool {
     var limit = Interval.zero
     var deadline: ContinuousClock.Instant?
     var hearsErrors = true
-    /// Whether its worker's output can be read, or has ended.
+    /// Whether output of the worker can be read, or has ended.
     var isReady = false
   }
 
@@ -57,10 +57,12 @@ final class WorkerPool {
     slots = (0..<max(1, configuration.workerCount)).map { _ in Slot() }
   }
 
+  /// Runs tasks until there are none left.
+  ///
   /// - Parameters:
   ///   - nextTask: the first job of the next task with its number, or nil when there is none left.
-  ///   - wallLimit: how long one job may take.
-  ///   - follow: decides what happens after a job.
+  ///   - wallLimit: the time that one job may take.
+  ///   - follow: decides the next step after a job.
   /// - Returns: false when it was interrupted.
   func run(
     nextTask: () -> (task: Int, job: RunJob)?, wallLimit: (Int) -> Interval,
@@ -115,9 +117,9 @@ final class WorkerPool {
 
   // MARK: Waiting
 
-  /// Waits until a worker says something or a deadline passes.
+  /// Waits for output of a worker or a deadline.
   ///
-  /// - Returns: false when a signal came.
+  /// - Returns: false after a signal.
   private func wait(for busy: [Slot], interruption: Int32) -> Bool {
     var descriptors = [pollfd(fd: interruption, events: Int16(POLLIN), revents: 0)]
     for slot in busy {
@@ -137,9 +139,9 @@ final class WorkerPool {
     return true
   }
 
-  /// Reads what a worker has said.
+  /// Reads the output of a worker.
   ///
-  /// - Returns: how its job ended, or nil while it has not.
+  /// - Returns: the outcome of its job, or nil while the job runs.
   private func read(_ slot: Slot) -> JobOutcome? {
     guard let worker = slot.worker else { return nil }
     let (line, isOpen) = worker.receive()
@@ -164,7 +166,7 @@ final class WorkerPool {
     return .timeout(slot.limit)
   }
 
-  /// Ends a worker that has grown beyond the limit, before the machine has no memory left for anybody.
+  /// Kills a worker that exceeds the memory limit, before the machine runs out of memory.
   private func oversize(_ slot: Slot) -> JobOutcome? {
     guard let size = slot.worker?.memory, size > configuration.memoryLimit << 20 else { return nil }
     retire(slot)

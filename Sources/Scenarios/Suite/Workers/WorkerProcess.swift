@@ -8,7 +8,7 @@ internal import VirtualPeer
 
 /// A worker as its parent sees it: a process with three pipes.
 final class WorkerProcess {
-  /// How a worker ended that was not asked to.
+  /// The cause of death of a worker that was not told to end.
   enum Death: Equatable {
     case signal(Int32)
     case exit(Int32)
@@ -22,7 +22,7 @@ final class WorkerProcess {
     }
   }
 
-  /// How much of standard error is kept.
+  /// The number of bytes of standard error that are kept.
   private static let errorLimit = 16_384
 
   let identifier: pid_t
@@ -32,7 +32,7 @@ final class WorkerProcess {
   private var received: [UInt8] = []
   private var errorTail: [UInt8] = []
   private var isReaped = false
-  /// The texts that the worker was given last.
+  /// The hash of the scenario that the worker received last.
   private var knownSource: UInt64?
 
   init(executable: String, arguments: [String]) throws {
@@ -51,7 +51,7 @@ final class WorkerProcess {
     posix_spawn_file_actions_adddup2(&actions, output.writeEnd, STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
     posix_spawnattr_init(&attributes)
-    // A process group of its own: Ctrl-C reaches the parent alone, which then ends its workers.
+    // A separate process group: Ctrl-C reaches the parent alone, which then ends its workers.
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     posix_spawnattr_setpgroup(&attributes, 0)
     defer {
@@ -76,7 +76,8 @@ final class WorkerProcess {
     self.errors = errors.readEnd
   }
 
-  /// Every worker hashes with a seed of its own, so that an order that depends on hashing shows.
+  /// The environment without deterministic hashing: each worker has a random hash seed, which exposes any order that
+  /// depends on hashing.
   private static var environment: [String] {
     ProcessInfo.processInfo.environment.sorted { $0.key < $1.key }
       .filter { $0.key != "SWIFT_DETERMINISTIC_HASHING" }
@@ -91,15 +92,15 @@ final class WorkerProcess {
   func send(_ job: RunJob) {
     received.removeAll()
     errorTail.removeAll()
-    // A worker that is already dead is noticed when its output ends.
+    // A failed write is ignored: the death of a worker is noticed at the end of its output.
     let json = job.json(hasFiles: job.source.hash != knownSource)
     knownSource = job.source.hash
     ChildPipe.writeAll(Array((json.description + "\n").utf8), to: input)
   }
 
-  /// Reads what there is.
+  /// Reads the available output.
   ///
-  /// - Returns: a whole line when there is one; `isOpen` is false when the worker has closed its end.
+  /// - Returns: a complete line if there is one; `isOpen` is false when the worker has closed its end.
   func receive() -> (line: [UInt8]?, isOpen: Bool) {
     guard let bytes = ChildPipe.readSome(from: output) else { return (nil, false) }
     received += bytes
@@ -109,7 +110,7 @@ final class WorkerProcess {
     return (line, true)
   }
 
-  /// Keeps the end of what the worker writes to standard error.
+  /// Reads the available standard error and keeps its end.
   func receiveErrors() -> Bool {
     guard let bytes = ChildPipe.readSome(from: errors) else { return false }
     errorTail += bytes
@@ -117,23 +118,23 @@ final class WorkerProcess {
     return true
   }
 
-  /// The last lines of standard error.
+  /// Returns the last lines of standard error.
   func lastWords(_ count: Int = 12) -> [String] {
     while receiveErrors() {}
     let text = String(decoding: errorTail, as: UTF8.self)
     return text.split(whereSeparator: \.isNewline).suffix(count).map(String.init)
   }
 
-  /// How many bytes of memory it has now; nil where the system does not tell.
+  /// The memory of the process in bytes; nil when the system does not report it.
   var memory: Int? {
     guard let text = try? String(contentsOfFile: "/proc/\(identifier)/statm", encoding: .utf8) else { return nil }
-    // The second word is the resident set, in pages (proc(5)).
+    // The second field is the resident set size in pages (proc(5)).
     let words = text.split(separator: " ")
     guard words.count > 1, let pages = Int(words[1]) else { return nil }
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
-  /// Waits for a worker whose output has ended.
+  /// Waits for the exit of a worker whose output has ended.
   func reap() -> Death {
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
@@ -142,7 +143,7 @@ final class WorkerProcess {
     return signal != 0 ? .signal(signal) : .exit(status >> 8 & 0xFF)
   }
 
-  /// Ends the process at once.
+  /// Kills the process.
   func end() {
     guard !isReaped else { return }
     kill(identifier, SIGKILL)
@@ -169,6 +170,8 @@ struct ChildPipe {
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 
+  /// Reads some bytes.
+  ///
   /// - Returns: nil at the end of the stream.
   static func readSome(from end: Int32) -> [UInt8]? {
     var count = 0
