@@ -18,8 +18,7 @@ final class StrangeApp: CallApp {
     }
     return ProfileVocabulary(
       profile: "strange", summary: "", machines: known.machines, actions: known.actions, messages: messages,
-      endCodes: known.endCodes, errorCodes: known.errorCodes, values: known.values, settings: known.settings,
-      severalConnections: true)
+      endCodes: known.endCodes, errorCodes: known.errorCodes, values: known.values, settings: known.settings)
   }()
 
   static var catalogue: ProfileCatalogue {

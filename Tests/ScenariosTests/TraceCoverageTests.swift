@@ -132,7 +132,7 @@ import Vocabulary
     get throws {
       var cell = try cell(values, .builtIn)
       for value in vocabulary.values {
-        let path = ValuePath(peer: "bob", name: value.name, type: value.type, unit: value.unit, span: .builtIn)
+        let path = ValuePath(subject: "bob", name: value.name, type: value.type, unit: value.unit, span: .builtIn)
         guard path.isSampled else { continue }
         cell.scenario.expectations.append(Wanted(kind: .metric(path, .count, .atLeast(.count(1)))))
       }
