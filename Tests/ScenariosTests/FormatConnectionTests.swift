@@ -125,6 +125,13 @@ import Vocabulary
         == "alice.to.bob.ice.state == connected \(word) alice.to.carol.ice.state == connected")
   }
 
+  @Test func `any and all leave out a service beside the call, and mean servers where there is nobody else`() {
+    let both = load(["service", "service"], expect: "{ eventually: any(alice.connections).ice.state == connected }")
+    #expect(subjects(both) == ["alice/to/bob"])
+    let alone = load(["service", "single"], expect: "{ eventually: any(alice.connections).ice.state == connected }")
+    #expect(subjects(alone) == ["alice/to/echo"])
+  }
+
   @Test func `any of a single connection is that one`() {
     let result = load(
       ["single", "single"], expect: "{ never: 'any(alice.connections).ice.state in [failed, closed]' }")

@@ -6,7 +6,11 @@ final class Link {
   let messages: AsyncStream<MessageContent>
   private let channel: WebSocketChannel
   private let trace: PeerTrace
-  private(set) var isOpen = true
+  private var state = State.connecting
+  /// Messages that leave once the WebSocket is open.
+  private var waiting: [String] = []
+
+  private enum State { case connecting, open, closed }
 
   init(to server: String, _ environment: PeerEnvironment, number: Int) {
     let endpoint = environment.endpoint(of: server)
@@ -22,16 +26,24 @@ final class Link {
       trace.signalReceived(type: message.type, from: message["from"]?.string ?? server)
       arrivals.yield(message)
     }
+    channel.onOpen = { [weak self] _ in self?.opened() }
     channel.onClose = { [weak self] in
-      self?.isOpen = false
+      self?.state = .closed
       arrivals.finish()
     }
   }
 
+  private func opened() {
+    state = .open
+    for text in waiting { channel.send(text) }
+    waiting = []
+  }
+
   func send(_ type: String, to user: String? = nil, _ fields: [JSON.Member] = []) {
     let addressee = user.map { [JSON.Member("to", .string($0))] } ?? []
-    trace.signalSent(type: type, to: user ?? "server", isLost: !isOpen)
-    channel.send(Wire.text(MessageContent(type, addressee + fields)))
+    trace.signalSent(type: type, to: user ?? "server", isLost: state == .closed)
+    let text = Wire.text(MessageContent(type, addressee + fields))
+    if state == .connecting { waiting.append(text) } else { channel.send(text) }
   }
 
   /// Ends the sequence of messages, too.

@@ -14,6 +14,15 @@ extension Scope {
     }
   }
 
+  /// The connections for which `any` and `all` stand: those to other peers, or to servers if there are none to peers.
+  /// A service beside the call, such as an echo test, needs its name. Nil for a single connection.
+  func quantifiedConnections(of owner: PeerNames) -> [String]? {
+    guard let names = connectionNames(of: owner) else { return nil }
+    let servers = connectingServers.map(\.name)
+    let others = names.filter { !servers.contains($0) }
+    return others.isEmpty ? names : others
+  }
+
   /// Returns a peer, or a server that opens peer connections.
   func owner(_ name: String) -> PeerNames? {
     if let peer = peer(name) { return peer }

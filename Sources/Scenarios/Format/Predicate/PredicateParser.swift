@@ -360,7 +360,7 @@ struct PredicateParser {
       return nil
     }
     // A peer without connection names has a single connection.
-    let names = reading.scope.connectionNames(of: owner)
+    let names = reading.scope.quantifiedConnections(of: owner)
     let paths = names.map { $0.map { "\(name).to.\($0)\(member.text)" } } ?? ["\(name)\(member.text)"]
     guard !paths.isEmpty else {
       report(.unknownConnection, "\(name) has nobody to connect to", at: start, &reading)
