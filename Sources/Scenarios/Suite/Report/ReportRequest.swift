@@ -36,5 +36,8 @@ public struct ReportRequest: Sendable, Equatable {
   }
 
   /// An error in the value of `--report`.
-  public struct Problem: Error, Sendable, Equatable { public let message: String }
+  public struct Problem: Error, Sendable, Equatable {
+    /// The text for a person, with the remedy.
+    public let message: String
+  }
 }

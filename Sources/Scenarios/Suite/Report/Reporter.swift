@@ -5,6 +5,7 @@ public import ScenarioRun
 public protocol Reporter: AnyObject {
   /// Whether it also reports the stories of runs that pass.
   var wantsStories: Bool { get }
+  /// Reports the header of the suite, before any run.
   func begin(_ suite: SuiteHeader)
   /// Reports that a run has started; for progress only.
   func started(_ id: String)
@@ -15,6 +16,7 @@ public protocol Reporter: AnyObject {
   func notRun(_ run: PlannedRun)
   /// Reports a problem in the files, because of which no run is made.
   func refused(_ problem: FileProblem)
+  /// Reports the totals, after the last run.
   func end(_ summary: SuiteSummary)
 }
 
