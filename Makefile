@@ -31,7 +31,7 @@ test: prepare ## builds and runs all tests
 
 examples: prepare ## builds and tests the packages in Examples, each as somebody else's
 	for example in Examples/*/; do \
-	  swift test --package-path $$example --scratch-path .build-examples --disable-xctest || exit; done
+	  swift test --package-path $$example --scratch-path .build-examples --disable-xctest $(BUILD_FLAGS) || exit; done
 
 interop: build ## calls other software and itself, live; INTEROP="--only relay" and the like choose
 	@interop/all $(INTEROP)

@@ -22,21 +22,19 @@ import Testing
     private var listener: StreamListener!
 
     init() throws {
-      // A port that UDP had free is hardly anybody's on TCP.
-      let probe = try loop.openSocket(on: loopback, ports: 0...0) { _, _ in }
-      listener = try StreamListener(at: probe.local, of: loopback, loop: loop) { [unowned self] stream, path in
+      let anyPort = Endpoint(loopback.address, port: 0)
+      listener = try StreamListener(at: anyPort, of: loopback, loop: loop) { [unowned self] stream, path in
         server = stream
         self.path = path
         stream.onBytes = { [unowned self] in atServer += $0.copied }
         stream.onEnd = { [unowned self] in hasEnded = true }
       }
-      probe.close()
       client = loop.openStream(from: loopback, to: listener.local)
       client.onBytes = { [unowned self] in atClient += $0.copied }
     }
 
     deinit {
-      client.abort()
+      client?.abort()
       server?.abort()
     }
   }

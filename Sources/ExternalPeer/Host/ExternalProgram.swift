@@ -1,5 +1,5 @@
 internal import CallCore
-public import ExternalRecords
+package import ExternalRecords
 internal import SimNet
 package import VirtualPeer
 
