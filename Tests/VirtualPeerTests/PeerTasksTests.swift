@@ -210,9 +210,11 @@ import Testing
       bench.tasks.start { await Task.detached { try? await Task.sleep(for: .milliseconds(100)) }.value }
       bench.run(for: .milliseconds(1))
       // While this thread is busy the detached task ends on another, which enqueues the rest of the body.
-      Thread.sleep(forTimeInterval: 10)
+      Self.blockThread()
     }
   }
+
+  private static func blockThread() { Thread.sleep(forTimeInterval: 10) }
 
   @Test func `a peer's clock that is awaited on another thread traps`() async {
     await #expect(processExitsWith: .failure) {
