@@ -217,7 +217,7 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
     "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
     "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioSuite"],
-    "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN"], "SocketIO": ["Formats"],
+    "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
     "WebSocket": ["VirtualPeer"],
   ]

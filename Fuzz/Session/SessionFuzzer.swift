@@ -5,6 +5,7 @@ import DTLS
 import FuzzHarness
 import ICE
 import STUN
+import Statistics
 
 /// Two whole sessions in a call, and somebody who sends to one of them what he likes, from where he likes: datagrams,
 /// checks with the right credentials, media, descriptions and candidates.

@@ -129,7 +129,7 @@ import Vocabulary
     let both = load(["service", "service"], expect: "{ eventually: any(alice.connections).ice.state == connected }")
     #expect(subjects(both) == ["alice/to/bob"])
     let alone = load(["service", "single"], expect: "{ eventually: any(alice.connections).ice.state == connected }")
-    #expect(subjects(alone) == ["alice/to/echo"])
+    #expect(subjects(alone) == ["alice/to/service-echo"])
   }
 
   @Test func `any of a single connection is that one`() {
