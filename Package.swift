@@ -216,7 +216,7 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
   let fuzzed: [String: [Target.Dependency]] = [
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
     "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
-    "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioSuite"],
+    "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioRun", "ScenarioSuite"],
     "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
     "WebSocket": ["VirtualPeer"],

@@ -2,6 +2,7 @@ import CallCore
 import FuzzHarness
 import Profiles
 import ScenarioFormat
+import ScenarioRun
 
 private let registry = ProfileCatalogue.builtIn.registry
 
