@@ -57,19 +57,19 @@ package.targets = [
   .target(name: "Codecs", dependencies: ["CallCore", "COpus", "CVPX"], path: stack + "Codecs"),
   .target(name: "Statistics", path: stack + "Statistics"),
   .target(
-    name: "CallSession",
+    name: "PeerSession",
     dependencies: [
       "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS",
       "SRTP", "Codecs",
       "Digests",
     ],
-    path: stack + "CallSession"),
+    path: stack + "PeerSession"),
 
   .target(name: "Formats", dependencies: ["LibC"]),
   .target(
     name: "LivePeer",
     dependencies: [
-      "CallCore", "CallSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "LibC", "SDP",
+      "CallCore", "PeerSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "LibC", "SDP",
       "STUN", "CLinux",
       .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -81,20 +81,20 @@ package.targets = [
   .target(
     name: "VirtualPeer",
     dependencies: [
-      "CallCore", "SimNet", "CallSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
+      "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
       "Formats", "LibC", "Vocabulary",
     ]),
   .target(name: "ExternalRecords", dependencies: ["CallCore"]),
   .target(
     name: "ExternalPeer",
     dependencies: [
-      "CallCore", "ExternalRecords", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
+      "CallCore", "ExternalRecords", "SimNet", "PeerSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
       "VirtualPeer", "Vocabulary",
       "CLinux",
       "CNamespace",
     ]),
   .target(
-    name: "Profiles", dependencies: ["CallCore", "CallSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
+    name: "Profiles", dependencies: ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
   .target(
     name: "ScenarioFormat", dependencies: ["CallCore", "Formats", "SimNet", "Vocabulary"],
     path: "Sources/Scenarios/Format"),
@@ -105,14 +105,14 @@ package.targets = [
   .target(
     name: "ScenarioRun",
     dependencies: [
-      programs, "CallCore", "CallSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Profiles", "STUN",
+      programs, "CallCore", "PeerSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Profiles", "STUN",
       "ScenarioFormat", "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Run"),
   .target(
     name: "ScenarioSuite",
     dependencies: [
-      linux, "CallCore", "CallSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
+      linux, "CallCore", "PeerSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
       "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Suite", resources: page),
@@ -120,7 +120,7 @@ package.targets = [
   .target(
     name: "CallSim",
     dependencies: [
-      "CallCore", "CallSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge", "ScenarioRun",
+      "CallCore", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge", "ScenarioRun",
       "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Umbrella"),
@@ -128,7 +128,7 @@ package.targets = [
   .target(
     name: "CallSimCommand",
     dependencies: [
-      "CallCore", "CallSession", "CallSim", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
+      "CallCore", "PeerSession", "CallSim", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
       "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "LivePeer", "STUN", "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
@@ -139,7 +139,7 @@ package.targets.append(
   .executableTarget(
     name: "callsim-bench",
     dependencies: [
-      "CallCore", "CallSession", "Codecs", "DTLS", "SDP", "SRTP", "SimNet", "Profiles", "ScenarioFormat",
+      "CallCore", "PeerSession", "Codecs", "DTLS", "SDP", "SRTP", "SimNet", "Profiles", "ScenarioFormat",
       "ScenarioJudge", "ScenarioRun", "ScenarioSuite",
     ],
     path: "Benchmarks"))
@@ -152,21 +152,21 @@ let tested: [String: [Target.Dependency]] = [
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
   "Codecs": ["CallCore", "COpus"],
-  "CallSession": [
+  "PeerSession": [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],
-  "VirtualPeer": ["CallCore", "SimNet", "CallSession", "Codecs", "StackWorlds", "Statistics", "Vocabulary"],
+  "VirtualPeer": ["CallCore", "SimNet", "PeerSession", "Codecs", "StackWorlds", "Statistics", "Vocabulary"],
 
   "LivePeer": [
-    "CAllocationCount", "CallCore", "CallSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
+    "CAllocationCount", "CallCore", "PeerSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
     "VirtualPeer",
   ],
-  "ExternalPeer": ["CallCore", "ExternalRecords", "SimNet", "CallSession", "ICE", "SDP", "Statistics", "VirtualPeer"],
+  "ExternalPeer": ["CallCore", "ExternalRecords", "SimNet", "PeerSession", "ICE", "SDP", "Statistics", "VirtualPeer"],
   "Vocabulary": [],
-  "Profiles": ["CallCore", "SimNet", "CallSession", "DTLS", "Formats", "Statistics", "VirtualPeer", "Vocabulary"],
+  "Profiles": ["CallCore", "SimNet", "PeerSession", "DTLS", "Formats", "Statistics", "VirtualPeer", "Vocabulary"],
   "Scenarios": [
-    "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds", "Statistics", "CallSession",
+    "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds", "Statistics", "PeerSession",
     "CallCore", "DTLS", "ExternalRecords", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
   ],
   "CallSimTesting": ["StrangerProfile"],
@@ -176,7 +176,7 @@ package.targets += [
   .target(
     name: "StackWorlds",
     dependencies: [
-      "CallCore", "CallSession", "Codecs", "DTLS", "ICE", "JitterBuffer", "RTP", "SDP", "SRTP", "STUN", "TURN",
+      "CallCore", "PeerSession", "Codecs", "DTLS", "ICE", "JitterBuffer", "RTP", "SDP", "SRTP", "STUN", "TURN",
     ],
     path: "Tests/StackWorlds"),
   // An app that is not built in, and its command line.
@@ -198,7 +198,7 @@ package.targets.append(
     name: "BugPatternTests",
     dependencies: [
       "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP",
-      "CallSession", "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds",
+      "PeerSession", "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds",
     ]))
 
 // These look at the package from outside: its source text, and the built program.
@@ -217,7 +217,7 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
     "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
     "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioRun", "ScenarioSuite"],
-    "Session": ["CallSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
+    "Session": ["PeerSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
     "WebSocket": ["VirtualPeer"],
   ]

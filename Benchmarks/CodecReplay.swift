@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import Codecs
+import PeerSession
 import SRTP
 
 /// What a call cannot do without: each frame of one direction encoded, protected, unprotected and decoded, and nothing

@@ -1,7 +1,7 @@
 import CallCore
-import CallSession
 import Codecs
 import DTLS
+import PeerSession
 import SDP
 import SimNet
 

@@ -3,7 +3,7 @@
 // Words on the command line select figures whose names contain one of them; --quick measures once instead of five times.
 
 import CallCore
-import CallSession
+import PeerSession
 import ScenarioFormat
 
 let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }

@@ -1,9 +1,9 @@
 import CallCore
-import CallSession
 import Codecs
 import DTLS
 import FuzzHarness
 import ICE
+import PeerSession
 import STUN
 import Statistics
 
@@ -182,7 +182,7 @@ private final class Call {
     }
   }
 
-  // MARK: What somebody does
+  // MARK: Actions
 
   func step(_ input: inout FuzzInput) {
     let selector = input.byte()

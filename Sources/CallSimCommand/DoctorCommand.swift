@@ -1,6 +1,6 @@
 import ArgumentParser
-import CallSession
 import Foundation
+import PeerSession
 import ScenarioRun
 import ScenarioSuite
 

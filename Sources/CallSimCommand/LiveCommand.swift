@@ -1,10 +1,10 @@
 import ArgumentParser
 import CallCore
-import CallSession
 import DTLS
 import Formats
 import Foundation
 import LivePeer
+import PeerSession
 import ScenarioFormat
 import ScenarioSuite
 
@@ -243,7 +243,7 @@ struct LiveNetworkArguments: ParsableArguments {
     settings.interfaces.names = interface
     try checkInterfaces()
     settings.interfaces.allowsIPv6 = !noIPv6
-    settings.concealsAddresses = mdns
+    settings.obfuscatesAddresses = mdns
     guard !mdns || SocketLoop().canAnnounceNames else {
       throw UsageProblem(message: "--mdns needs an interface beside loopback, and a share in UDP port 5353")
     }

@@ -36,8 +36,8 @@ final class LogOutput: @unchecked Sendable {
   /// Waits for pending lines to be written, until a timeout.
   ///
   /// - Returns: The reason for a failure; nil if all lines were written.
-  func finish(within patience: TimeInterval = 0.5) -> String? {
-    let deadline = Date(timeIntervalSinceNow: patience)
+  func finish(within timeout: TimeInterval = 0.5) -> String? {
+    let deadline = Date(timeIntervalSinceNow: timeout)
     condition.lock()
     defer { condition.unlock() }
     while failure == nil, isWriting || !pending.isEmpty || dropped > 0 {

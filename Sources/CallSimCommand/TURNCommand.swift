@@ -206,7 +206,7 @@ struct TURNCommand: ParsableCommand {
 
   private func checkUsers() throws {
     guard !user.isEmpty || secret != nil else {
-      throw UsageProblem(message: "nobody could come in: name somebody with --user, or give a --secret")
+      throw UsageProblem(message: "no client could authenticate: add --user or --secret")
     }
     // Every challenge contains the realm, so no client could log in with one that violates RFC 8489 section 14.9.
     guard !realm.isEmpty, realm.unicodeScalars.count < 128 else {

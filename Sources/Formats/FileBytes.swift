@@ -5,7 +5,7 @@ package enum FileBytes {
   /// The largest size in bytes, far above that of any audio file or pasted text.
   private static let limit = 1 << 30
   /// The timeout for reading from a pipe, in milliseconds.
-  private static let patience: Int32 = 10_000
+  private static let timeout: Int32 = 10_000
 
   /// Reads a file or a pipe to its end. Devices are refused because they have no end.
   ///
@@ -23,7 +23,7 @@ package enum FileBytes {
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while true {
       var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&wanted, 1, patience) != 0 else { throw FileError(path: path, reason: "no data came from this pipe") }
+      guard poll(&wanted, 1, timeout) != 0 else { throw FileError(path: path, reason: "no data came from this pipe") }
       let count = Glibc.read(descriptor, &chunk, chunk.count)
       if count < 0, errno == EINTR || errno == EAGAIN { continue }
       guard count >= 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }

@@ -1,8 +1,8 @@
 // Exports everything that an app, a server or a test of another package needs, as one module.
 @_exported public import CallCore
-@_exported public import CallSession
 @_exported public import Formats
 @_exported public import ICE
+@_exported public import PeerSession
 @_exported public import Profiles
 @_exported public import SDP
 @_exported public import ScenarioFormat

@@ -1,5 +1,5 @@
 public import CallCore
-public import CallSession
+public import PeerSession
 public import SimNet
 public import Statistics
 public import Vocabulary

@@ -80,7 +80,7 @@ import Testing
     (["frobnicate"], "Unexpected argument 'frobnicate'"),
     (["turn"], "say where to serve: --listen IP:PORT or --listen-tls IP:PORT"),
     (["turn", "--listen", "localhost:3478"], "is not an address and a port, such as 192.168.1.10:3478"),
-    (["turn", "--listen", "127.0.0.1:0"], "nobody could come in: name somebody with --user, or give a --secret"),
+    (["turn", "--listen", "127.0.0.1:0"], "no client could authenticate: add --user or --secret"),
     (["turn", "--listen", "127.0.0.1:1", "--user", "alice"], "'alice' is not a name, a colon and a password"),
     (["turn", "--listen", "127.0.0.1:1", "--user", "a:b", "--ports", "9-3"], "'9-3' is not two ports from 1 to 65535"),
     (

@@ -1,7 +1,7 @@
 import CallCore
-import CallSession
 import ExternalRecords
 import ICE
+import PeerSession
 import SDP
 import Statistics
 import Testing

@@ -16,7 +16,7 @@ import Testing
     }
     var text = ""
     while let line = program.nextLine() { text += String(decoding: line, as: UTF8.self) + "\n" }
-    program.stop(patience: .seconds(2))
+    program.stop(timeout: .seconds(2))
     return (text, program.ending)
   }
 
@@ -62,7 +62,7 @@ import Testing
     let mark = "60.\(UInt32.random(in: 0...UInt32.max))"
     let program = try Self.parent(mark, then: "wait", in: try NetworkNamespace())
     #expect(try Self.isRunning(mark))
-    program.stop(patience: .zero)
+    program.stop(timeout: .zero)
     #expect(program.ending == .signal(9))
     #expect(try !Self.isRunning(mark))
   }
@@ -71,7 +71,7 @@ import Testing
     let mark = "60.\(UInt32.random(in: 0...UInt32.max))"
     let program = try Self.parent(mark, then: "exit 4", in: try NetworkNamespace())
     #expect(program.awaitEnd() == .exit(4))
-    program.stop(patience: .zero)
+    program.stop(timeout: .zero)
     #expect(program.ending == .exit(4))
     #expect(try !Self.isRunning(mark))
   }

@@ -145,7 +145,7 @@ import Testing
     watch.add(program, named: "alice")
     while watch.record.entries.first?.stopped == nil { watch.look(at: .zero + .seconds(1)) }
     #expect(watch.record.entries.first?.program == "alice")
-    program.stop(patience: .zero)
+    program.stop(timeout: .zero)
     #expect(program.processNumber == nil)
   }
 }

@@ -19,7 +19,7 @@ import VirtualPeer
     let first = client.begin("createOffer", [:])
     let second = client.call("getStats")
     #expect(try second.get()["n"]?.integer == 2)
-    #expect(try client.awaitAnswer(to: first, patience: .seconds(5)).get()["n"]?.integer == 1)
+    #expect(try client.awaitAnswer(to: first, timeout: .seconds(5)).get()["n"]?.integer == 1)
   }
 
   @Test func `events that come before an answer are kept in order`() throws {
@@ -40,7 +40,7 @@ import VirtualPeer
 
   @Test func `a program that does not answer is named with its command and the method`() throws {
     let client = try Self.client("read a; read b")
-    let answer = client.call("createOffer", patience: .milliseconds(30))
+    let answer = client.call("createOffer", timeout: .milliseconds(30))
     guard case .failure(let error) = answer else { throw error("it answered") }
     #expect(error.name == "TimeoutError")
     let failure = try #require(client.failure)
@@ -58,7 +58,7 @@ import VirtualPeer
 
   @Test func `a program that dies is not kept alive by whom it has started`() throws {
     let client = try Self.client("sleep 20 & kill -KILL $$")
-    let answer = client.call("open", patience: .seconds(15))
+    let answer = client.call("open", timeout: .seconds(15))
     #expect(throws: PeerProtocolError.self) { try answer.get() }
     #expect(try #require(client.failure).description.contains("was ended by signal 9 (Killed)"))
   }
@@ -66,7 +66,7 @@ import VirtualPeer
   @Test(arguments: ["starting up", "[1]", "{}", #"{"id":1}"#, #"{"id":99,"result":{}}"#])
   func `a program that speaks something else is named at once, with what it said`(line: String) throws {
     let client = try Self.client("read a; echo '\(line)'; read b")
-    let answer = client.call("open", patience: .seconds(60))
+    let answer = client.call("open", timeout: .seconds(60))
     #expect(throws: PeerProtocolError.self) { try answer.get() }
     #expect(try #require(client.failure).description.hasSuffix("of the peer protocol: \(line)"))
   }
@@ -87,9 +87,9 @@ import VirtualPeer
   @Test func `a program that does not answer is noticed also when nobody waits for it`() throws {
     let client = try Self.client("read a; read b")
     client.send("setLocalDescription", [:])
-    client.checkPatience()
+    client.checkTimeouts()
     #expect(client.failure == nil)
-    client.checkPatience(.nanoseconds(-1))
+    client.checkTimeouts(.nanoseconds(-1))
     #expect(try #require(client.failure).description.contains("did not answer setLocalDescription within"))
   }
 
@@ -104,7 +104,7 @@ import VirtualPeer
     let program = try ChildProgram(
       ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"],
       environment: ChildProgram.inheritedEnvironment, in: nil)
-    program.stop(patience: .milliseconds(20))
+    program.stop(timeout: .milliseconds(20))
     #expect(program.reap() == .signal(9))
   }
 

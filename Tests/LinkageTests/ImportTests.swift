@@ -21,7 +21,7 @@ import Testing
     ("CallStack/DTLS", ["CallCore", "SRTP", "COpenSSL", "CVirtualClock", "Synchronization"]),
     ("CallStack/Statistics", []),
     (
-      "CallStack/CallSession",
+      "CallStack/PeerSession",
       [
         "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS",
         "SRTP", "Codecs",
@@ -32,7 +32,7 @@ import Testing
     (
       "LivePeer",
       [
-        "CallCore", "CallSession", "Statistics", "Codecs", "DTLS", "Digests", "ICE", "SDP", "STUN", "TURN", "Formats",
+        "CallCore", "PeerSession", "Statistics", "Codecs", "DTLS", "Digests", "ICE", "SDP", "STUN", "TURN", "Formats",
         "CLinux",
         "Glibc", "LibC", "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
       ]
@@ -42,7 +42,7 @@ import Testing
     (
       "VirtualPeer",
       [
-        "CallCore", "SimNet", "CallSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
+        "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
         "Formats", "LibC", "Vocabulary",
       ]
     ),
@@ -50,13 +50,13 @@ import Testing
     (
       "ExternalPeer",
       [
-        "CallCore", "ExternalRecords", "SimNet", "CallSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
+        "CallCore", "ExternalRecords", "SimNet", "PeerSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
         "VirtualPeer", "Vocabulary",
         "CLinux",
         "CNamespace", "Glibc",
       ]
     ),
-    ("Profiles", ["CallCore", "CallSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
+    ("Profiles", ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
     (
       "Scenarios/Format", ["CallCore", "Formats", "SimNet", "Vocabulary", "Foundation", "Synchronization"]
     ),
@@ -67,7 +67,7 @@ import Testing
     (
       "Scenarios/Run",
       [
-        "CallCore", "CallSession", "DTLS", "ExternalPeer", "ExternalRecords", "Formats", "ICE", "Profiles", "STUN",
+        "CallCore", "PeerSession", "DTLS", "ExternalPeer", "ExternalRecords", "Formats", "ICE", "Profiles", "STUN",
         "ScenarioFormat",
         "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary", "Foundation", "LibC",
         "Synchronization",
@@ -76,7 +76,7 @@ import Testing
     (
       "Scenarios/Suite",
       [
-        "CLinux", "CallCore", "CallSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat",
+        "CLinux", "CallCore", "PeerSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat",
         "ScenarioJudge",
         "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary", "Foundation",
       ]
@@ -84,7 +84,7 @@ import Testing
     (
       "Umbrella",
       [
-        "CallCore", "CallSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge",
+        "CallCore", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge",
         "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
       ]
     ),
@@ -92,7 +92,7 @@ import Testing
     (
       "CallSimCommand",
       [
-        "CallCore", "CallSession", "CallSim", "DTLS", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer",
+        "CallCore", "PeerSession", "CallSim", "DTLS", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer",
         "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "ArgumentParser", "Foundation",
       ]
     ),

@@ -34,8 +34,8 @@ private let areCounted = callsim_allocation_count() >= 0
     let bytes = [UInt8](repeating: 7, count: 160)
     sockets[0].send(bytes.span.bytes, to: sockets[1].local, ecn: .ect0)
     var before: Int64 = 0
-    let patience = loop.now + .seconds(30)
-    while arrived < 200 + count, loop.now < patience {
+    let timeout = loop.now + .seconds(30)
+    while arrived < 200 + count, loop.now < timeout {
       if arrived < 200 { before = callsim_allocation_count() }
       tick.deadline = loop.now + .milliseconds(100)
       loop.turn()

@@ -1,7 +1,7 @@
 import CallCore
-import CallSession
 import Formats
 import Foundation
+import PeerSession
 import Synchronization
 import Testing
 

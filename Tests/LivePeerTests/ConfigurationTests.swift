@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import Foundation
+import PeerSession
 import SDP
 import Testing
 

@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import Glibc
+import PeerSession
 import Testing
 
 @testable import LivePeer

@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import Formats
+import PeerSession
 import Testing
 
 @testable import LivePeer

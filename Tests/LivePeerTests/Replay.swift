@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import Codecs
+import PeerSession
 
 @testable import LivePeer
 @testable import VirtualPeer

@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import DTLS
+import PeerSession
 import SimNet
 
 @testable import VirtualPeer

@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import Foundation
+import PeerSession
 import Synchronization
 import Testing
 

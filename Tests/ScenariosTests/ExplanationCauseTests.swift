@@ -245,7 +245,7 @@ import Testing
     #expect(finding.faults == ["link.move alice/wifi cell from 15.00 s to 19.00 s"])
   }
 
-  // MARK: What was not put to the test
+  // MARK: Untested expectations
 
   @Test func `an expectation whose anchor never came is explained as a failure is`() throws {
     let denied = try explained(

@@ -69,7 +69,7 @@ import Testing
     #expect(Self.claim(failure: 15_000).isDecided(by: [Absence(start: Self.time(10_000))]))
   }
 
-  // MARK: What a monitor claims
+  // MARK: Claims
 
   private func bench(within: Int64 = 4_000, hold: Int64? = nil, share: Wanted.Bound? = nil) -> JudgeBench {
     JudgeBench(.recovers("drop", to: .predicate(.state("alice", "connected")), within: within, hold: hold)) {

@@ -38,7 +38,7 @@ import VirtualPeer
     #expect(Set(story.pairs.elements.map(\.subject)) == ["alice", "bob"])
     #expect(story.drops.contains { $0.reason == "blackhole" && $0.counts.total > 100 })
     #expect(story.messages.contains { $0.type == "call_offer" && $0.receipts.count == 1 })
-    #expect(story.deeds.elements.map(\.action).starts(with: ["call", "accept"]))
+    #expect(story.userActions.elements.map(\.action).starts(with: ["call", "accept"]))
     let flow = try #require(story.flows.first { $0.from == "alice" && $0.to == "bob" })
     #expect(flow.received.total < flow.sent.total && flow.intervals.elements.count == 2)
   }

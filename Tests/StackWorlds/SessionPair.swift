@@ -1,8 +1,8 @@
 package import CallCore
-package import CallSession
 package import Codecs
 import DTLS
 import ICE
+package import PeerSession
 package import SDP
 package import TURN
 
@@ -95,9 +95,9 @@ package final class SessionPair {
     }
 
     /// Tells a name instead of the address from now on.
-    package func conceal(as name: String) {
+    package func obfuscate(as name: String) {
       var interface = interface
-      interface.concealment = name
+      interface.mdnsName = name
       driver.session.setInterfaces([interface], at: .zero)
     }
 

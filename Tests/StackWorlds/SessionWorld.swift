@@ -1,5 +1,5 @@
 import CallCore
-import CallSession
+import PeerSession
 
 /// One side's environment: addresses without NATs, and connections on which whole messages are delivered.
 final class SessionWorld: SessionEnvironment {

@@ -1,6 +1,6 @@
 import CallCore
-import CallSession
 import DTLS
+import PeerSession
 import SDP
 import SimNet
 import Statistics

@@ -1,6 +1,6 @@
 internal import CallCore
-internal import CallSession
 internal import Formats
+internal import PeerSession
 internal import Vocabulary
 
 extension CandidateSummary {

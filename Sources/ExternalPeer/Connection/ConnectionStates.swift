@@ -1,7 +1,7 @@
-internal import CallSession
 internal import DTLS
 internal import Formats
 internal import ICE
+internal import PeerSession
 internal import SDP
 
 /// The states of a program's peer connection, as far as the program has reported them.

@@ -1,7 +1,7 @@
 internal import CallCore
-internal import CallSession
 internal import ExternalRecords
 internal import ICE
+internal import PeerSession
 internal import SDP
 internal import SimNet
 internal import Statistics
@@ -371,7 +371,7 @@ final class ExternalConnection: PeerConnection {
   private func scheduleStatistics() {
     poll = environment.clock.schedule(after: Self.period) { [weak self] in
       guard let self, !isClosed, !hasFailed else { return }
-      client?.checkPatience()
+      client?.checkTimeouts()
       if let failure = client?.failure { return fail(failure) }
       client?.send("getStats", [:]) { [weak self] answer in
         guard let self, !isClosed, case .success(let result) = answer else { return }

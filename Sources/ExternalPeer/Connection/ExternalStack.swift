@@ -1,6 +1,6 @@
 package import CallCore
-package import CallSession
 package import ExternalRecords
+package import PeerSession
 internal import SimNet
 package import VirtualPeer
 
@@ -74,7 +74,7 @@ package final class ExternalStack: MediaStack {
     interfacesChanged()
     try launch()
     guard let standby else { return }
-    switch standby.client.awaitAnswer(to: standby.opening, patience: startLimit) {
+    switch standby.client.awaitAnswer(to: standby.opening, timeout: startLimit) {
     case .success(let result):
       bridge.simulator.trace.write(ProgramEvents.agent, bridge.subject, result["agent"]?.string ?? "unknown")
       self.standby?.opening = 0
@@ -111,7 +111,7 @@ package final class ExternalStack: MediaStack {
     guard let taken = standby else { throw ExternalError(.harness, "\(name) has no program") }
     standby = nil
     if taken.opening != 0 {
-      let answer = taken.client.awaitAnswer(to: taken.opening, patience: startLimit)
+      let answer = taken.client.awaitAnswer(to: taken.opening, timeout: startLimit)
       if case .failure(let error) = answer {
         throw taken.client.failure
           ?? ExternalError(.program, "\(name)'s program refused open: \(error.name): \(error.message)")
@@ -129,7 +129,7 @@ package final class ExternalStack: MediaStack {
     if self.configuration.iceServers != configuration.iceServers {
       // The standby program was opened with other servers.
       self.configuration = configuration
-      standby?.client.program.stop(patience: .zero)
+      standby?.client.program.stop(timeout: .zero)
       standby = nil
     }
     let connection = ExternalConnection(subject: subject, environment: environment, bridge: bridge)
@@ -165,7 +165,7 @@ package final class ExternalStack: MediaStack {
     isShutDown = true
     standby = nil
     for client in clients { client.program.closeInput() }
-    for client in clients { client.program.stop(patience: .seconds(5)) }
+    for client in clients { client.program.stop(timeout: .seconds(5)) }
     bridge.tearDown()
   }
 }

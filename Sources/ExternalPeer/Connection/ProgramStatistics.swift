@@ -1,5 +1,5 @@
-internal import CallSession
 internal import Formats
+internal import PeerSession
 internal import Statistics
 
 extension StatsReport {

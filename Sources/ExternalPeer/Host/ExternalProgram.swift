@@ -94,7 +94,7 @@ package final class ExternalProgram {
       for descriptor in [program.outputDescriptor, program.errorDescriptor, program.endDescriptor] {
         bridge.pace.unwatch(descriptor)
       }
-      program.stop(patience: .milliseconds(500))
+      program.stop(timeout: .milliseconds(500))
     }
     bridge.tearDown()
   }

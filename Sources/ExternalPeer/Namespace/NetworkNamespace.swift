@@ -43,7 +43,7 @@ final class NetworkNamespace {
     guard !lines.isEmpty else { return }
     let ip = try ChildProgram(["ip", "-batch", "-"], environment: ChildProgram.inheritedEnvironment, in: self)
     for line in lines { ip.send(line) }
-    ip.stop(patience: .seconds(10))
+    ip.stop(timeout: .seconds(10))
     guard ip.ending != .exit(0) else { return }
     let words = ProgramAccount.last(8, of: ip.account(name: "ip", ending: nil).errors)
     throw ExternalError(.harness, "ip refused to set up an interface: \(words.joined(separator: "; "))")

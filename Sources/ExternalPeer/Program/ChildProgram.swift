@@ -79,7 +79,7 @@ final class ChildProgram {
   }
 
   deinit {
-    stop(patience: .zero)
+    stop(timeout: .zero)
     if endDescriptor >= 0 { close(endDescriptor) }
   }
 
@@ -232,13 +232,13 @@ final class ChildProgram {
   /// Closes the input once everything is written, which ends a well-behaved program.
   func closeInput() { if flush() { input.closeWriteEnd() } else { closesInput = true } }
 
-  /// Closes the input, waits for the program's end up to `patience`, then kills it and all processes it has started.
-  func stop(patience: Interval) {
+  /// Closes the input, waits for the program's end up to `timeout`, then kills it and all processes it has started.
+  func stop(timeout: Interval) {
     guard !isStopped else { return }
     isStopped = true
     closeInput()
     let start = MonotonicClock.now
-    while reap() == nil, MonotonicClock.now - start < patience {
+    while reap() == nil, MonotonicClock.now - start < timeout {
       receive()
       while nextLine() != nil {}
       wait(.milliseconds(50))

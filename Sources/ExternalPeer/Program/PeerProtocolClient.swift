@@ -11,11 +11,11 @@ struct PeerProtocolError: Error, Hashable {
 
 /// The client of the peer protocol (docs/peer-protocol.md): requests to a program, its answers and its events.
 ///
-/// ``call(_:_:patience:)`` waits for the answer, as W3C calls return when they are done. Events that arrive meanwhile
+/// ``call(_:_:timeout:)`` waits for the answer, as W3C calls return when they are done. Events that arrive meanwhile
 /// are kept in order.
 final class PeerProtocolClient {
   /// The timeout of a request.
-  static let patience = Interval.seconds(10)
+  static let timeout = Interval.seconds(10)
 
   typealias Answer = Result<JSON, PeerProtocolError>
 
@@ -48,12 +48,12 @@ final class PeerProtocolClient {
 
   /// Sends a request and waits for its answer.
   func call(
-    _ method: String, _ parameters: JSON = [:], patience: Interval = PeerProtocolClient.patience
+    _ method: String, _ parameters: JSON = [:], timeout: Interval = PeerProtocolClient.timeout
   ) -> Answer {
-    awaitAnswer(to: request(method, parameters, nil), patience: patience)
+    awaitAnswer(to: request(method, parameters, nil), timeout: timeout)
   }
 
-  /// Sends a request; ``awaitAnswer(to:patience:)`` waits for the answer.
+  /// Sends a request; ``awaitAnswer(to:timeout:)`` waits for the answer.
   func begin(_ method: String, _ parameters: JSON) -> Int64 { request(method, parameters, nil) }
 
   private func request(_ method: String, _ parameters: JSON, _ handler: ((Answer) -> Void)?) -> Int64 {
@@ -66,15 +66,15 @@ final class PeerProtocolClient {
     return id
   }
 
-  func awaitAnswer(to id: Int64, patience: Interval) -> Answer {
+  func awaitAnswer(to id: Int64, timeout: Interval) -> Answer {
     let start = MonotonicClock.now
     while true {
       receive()
       if let answer = answers.removeValue(forKey: id) { return answer }
       if let failure { return .failure(PeerProtocolError(name: "InvalidStateError", message: failure.description)) }
-      let left = patience - (MonotonicClock.now - start)
+      let left = timeout - (MonotonicClock.now - start)
       guard left > .zero else {
-        let what = "did not answer \(pending[id]?.method ?? "a request") within \(patience)"
+        let what = "did not answer \(pending[id]?.method ?? "a request") within \(timeout)"
         fail(what)
         return .failure(PeerProtocolError(name: "TimeoutError", message: "\(peer)'s program \(what)"))
       }
@@ -82,11 +82,11 @@ final class PeerProtocolClient {
     }
   }
 
-  /// Fails the program if a request has been unanswered for longer than `patience`.
-  func checkPatience(_ patience: Interval = PeerProtocolClient.patience) {
+  /// Fails the program if a request has been unanswered for longer than `timeout`.
+  func checkTimeouts(_ timeout: Interval = PeerProtocolClient.timeout) {
     let now = MonotonicClock.now
-    guard let oldest = pending.values.min(by: { $0.sent < $1.sent }), now - oldest.sent > patience else { return }
-    fail("did not answer \(oldest.method) within \(patience)")
+    guard let oldest = pending.values.min(by: { $0.sent < $1.sent }), now - oldest.sent > timeout else { return }
+    fail("did not answer \(oldest.method) within \(timeout)")
   }
 
   // MARK: Messages from the program

@@ -1,4 +1,4 @@
-internal import CallSession
+internal import PeerSession
 
 /// The end codes of a call, which profiles use too.
 package enum EndCode: String, Sendable, CaseIterable {

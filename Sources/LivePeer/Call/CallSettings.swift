@@ -1,7 +1,7 @@
 package import CallCore
-package import CallSession
 package import DTLS
 internal import Formats
+package import PeerSession
 
 /// The user's settings for a live call.
 package struct CallSettings {
@@ -33,7 +33,7 @@ package struct CallSettings {
   package var stats = StatsOutput.none
   /// The path of a file for NSS key log lines, which decrypt captures.
   package var keyLog: String?
-  package var concealsAddresses = false
+  package var obfuscatesAddresses = false
   package var tap: (any LiveTap)?
   /// A sink for log lines.
   package var log: (String) -> Void = { _ in }
@@ -77,7 +77,7 @@ package struct CallSettings {
     var configuration = LiveConfiguration(session: session, random: random)
     configuration.interfaces = interfaces
     configuration.ports = ports
-    configuration.concealsAddresses = concealsAddresses
+    configuration.obfuscatesAddresses = obfuscatesAddresses
     configuration.tap = tap
     configuration.log = log
     let connection = LiveConnection(configuration, world: loop)

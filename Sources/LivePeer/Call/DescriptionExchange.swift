@@ -1,7 +1,7 @@
 internal import CallCore
-package import CallSession
 package import Formats
 internal import LibC
+package import PeerSession
 
 /// The exchange of descriptions by files, or by pasting through standard input and output.
 package final class DescriptionExchange {

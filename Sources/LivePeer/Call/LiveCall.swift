@@ -1,8 +1,8 @@
 internal import CallCore
-package import CallSession
 internal import DTLS
 package import Formats
 internal import ICE
+package import PeerSession
 internal import SDP
 internal import Statistics
 
@@ -253,7 +253,7 @@ package final class LiveCall {
 extension CandidateSummary {
   /// The text for users, such as `host 10.0.0.1:5000`.
   var text: String {
-    let place = concealment.map { "\($0):\(endpoint.port)" } ?? "\(endpoint)"
+    let place = mdnsName.map { "\($0):\(endpoint.port)" } ?? "\(endpoint)"
     return "\(candidateType) \(place)" + (relayProtocol.map { " over \($0)" } ?? "")
   }
 }

@@ -1,7 +1,7 @@
 internal import CallCore
-internal import CallSession
 package import Formats
 internal import LibC
+internal import PeerSession
 internal import SDP
 
 /// The command `callsim live`: sets up a call in one of its modes and runs it to the end.
@@ -203,7 +203,7 @@ package final class LiveProgram {
     try call.offer()
     runToEnd(of: call)
     awaitLateAnswer()
-    client.stop(patience: isPosting ? .zero : .seconds(2))
+    client.stop(timeout: isPosting ? .zero : .seconds(2))
   }
 
   /// The location of the call on the other program's endpoint; nil before the answer.

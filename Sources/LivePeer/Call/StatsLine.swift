@@ -1,5 +1,5 @@
 internal import CallCore
-internal import CallSession
+internal import PeerSession
 internal import Statistics
 
 /// The statistics as text: one line a second.

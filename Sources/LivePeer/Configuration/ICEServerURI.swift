@@ -1,6 +1,6 @@
 package import CallCore
-package import CallSession
 internal import LibC
+package import PeerSession
 
 /// The URI of a STUN or TURN server (RFC 7064, RFC 7065), before its name is resolved.
 package struct ICEServerURI: Hashable, Sendable {

@@ -1,6 +1,6 @@
 package import CallCore
-package import CallSession
 internal import DTLS
+package import PeerSession
 
 extension SessionConfiguration {
   /// Returns the configuration of a live call: a new certificate, keys from OpenSSL's generator and the machine's date.

@@ -1,5 +1,5 @@
-internal import CallSession
 internal import LibC
+internal import PeerSession
 internal import TURN
 
 /// The user of TURN servers and its credentials.

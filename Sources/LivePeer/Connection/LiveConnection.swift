@@ -1,7 +1,7 @@
 package import CallCore
-package import CallSession
 package import DTLS
 package import ICE
+package import PeerSession
 package import SDP
 package import Statistics
 
@@ -11,7 +11,7 @@ package struct LiveConfiguration {
   package var interfaces = InterfaceFilter()
   /// Whether candidates have `.local` names instead of addresses (RFC 8828 section 5.2). Loopback addresses reveal
   /// nothing and stay.
-  package var concealsAddresses = false
+  package var obfuscatesAddresses = false
   /// The ports for sockets; 0 lets the system choose.
   package var ports: ClosedRange<UInt16> = 0...0
   package var random: RandomSource

@@ -1,10 +1,10 @@
 internal import CallCore
-internal import CallSession
 internal import DTLS
+internal import PeerSession
 
 /// The environment of a live call session: sockets, TCP connections, `.local` names on the link, and time.
 final class LiveSessionHost: SessionEnvironment {
-  private enum Told {
+  private enum Notice {
     case event(SessionEvent)
     case observation(SessionObservation)
   }
@@ -21,7 +21,7 @@ final class LiveSessionHost: SessionEnvironment {
   private var refusals: [SystemError] = []
   private var wakeTimer = LoopTimer {}
   private var eventTimer = LoopTimer {}
-  private var pending: [Told] = []
+  private var pending: [Notice] = []
   private var isQuiet = false
 
   init(_ configuration: LiveConfiguration, world: any LiveWorld) {
@@ -97,9 +97,11 @@ final class LiveSessionHost: SessionEnvironment {
     world.resolve(multicastName: name, answer)
   }
 
-  func conceal(_ address: IPAddress) -> String? {
-    guard configuration.concealsAddresses, !address.isLoopback, let address = interface(at: address) else { return nil }
-    let name = names.concealedName()
+  func obfuscate(_ address: IPAddress) -> String? {
+    guard configuration.obfuscatesAddresses, !address.isLoopback, let address = interface(at: address) else {
+      return nil
+    }
+    let name = names.mdnsName()
     world.announce(multicastName: name, of: address)
     return name
   }
@@ -110,7 +112,7 @@ final class LiveSessionHost: SessionEnvironment {
 
   func happened(_ event: SessionEvent) {
     if case .track = event { onTrack() }
-    tell(.event(event))
+    post(.event(event))
   }
 
   func observed(_ observation: SessionObservation) {
@@ -121,20 +123,20 @@ final class LiveSessionHost: SessionEnvironment {
       .turnAllocated:
       break
     }
-    tell(.observation(observation))
+    post(.observation(observation))
   }
 
-  private func tell(_ told: Told) {
+  private func post(_ notice: Notice) {
     guard !isQuiet else { return }
-    pending.append(told)
+    pending.append(notice)
     eventTimer.deadline = .zero
   }
 
   private func deliver() {
     let all = pending
     pending = []
-    for told in all {
-      switch told {
+    for notice in all {
+      switch notice {
       case .event(let event): onEvent?(event)
       case .observation(let observation): onObservation?(observation)
       }

@@ -1,5 +1,5 @@
 package import CallCore
-package import CallSession
+package import PeerSession
 
 /// The world outside a live connection: clock, timers and sockets. ``SocketLoop`` is that of the machine; tests script
 /// another.

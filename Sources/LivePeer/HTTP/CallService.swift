@@ -1,10 +1,10 @@
 internal import CallCore
-internal import CallSession
 internal import DTLS
 internal import Digests
 internal import Formats
 internal import ICE
 internal import LibC
+internal import PeerSession
 internal import SDP
 
 /// The HTTP endpoint of `callsim live --serve`: a page for browsers, and the offer/answer exchange of WHIP (RFC 9725)

@@ -50,12 +50,12 @@ package final class HTTPClient: Sendable {
     channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
   }
 
-  /// Waits for pending requests, at most for `patience`, and stops the client.
-  package func stop(patience: Interval = .seconds(2)) {
+  /// Waits for pending requests, at most for `timeout`, and stops the client.
+  package func stop(timeout: Interval = .seconds(2)) {
     let responses = responses.withLock { $0 }
-    let patience = TimeAmount.nanoseconds(patience.nanoseconds)
-    let limit = group.next().scheduleTask(in: patience) {
-      for response in responses { response.fail(ChannelError.connectTimeout(patience)) }
+    let timeout = TimeAmount.nanoseconds(timeout.nanoseconds)
+    let limit = group.next().scheduleTask(in: timeout) {
+      for response in responses { response.fail(ChannelError.connectTimeout(timeout)) }
     }
     for response in responses { _ = try? response.futureResult.wait() }
     limit.cancel()

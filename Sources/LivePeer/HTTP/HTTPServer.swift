@@ -19,13 +19,13 @@ package final class HTTPServer: Sendable {
   /// Starts to listen.
   ///
   /// - Parameters:
-  ///   - patience: the timeout for a complete request, from the connection or from the previous answer.
+  ///   - timeout: the timeout for a complete request, from the connection or from the previous answer.
   ///   - limit: the limit of connections, half of it for one address; further connections are closed.
   package init(
-    host: String, port: Int, patience: Interval = .seconds(60), limit: Int = 64, handler: @escaping Handler
+    host: String, port: Int, timeout: Interval = .seconds(60), limit: Int = 64, handler: @escaping Handler
   ) throws(HTTPServerError) {
     let connections = ConnectionCount(limit: limit)
-    let patience = TimeAmount.nanoseconds(patience.nanoseconds)
+    let timeout = TimeAmount.nanoseconds(timeout.nanoseconds)
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 16)
@@ -37,7 +37,7 @@ package final class HTTPServer: Sendable {
         return channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           try pipeline.configureHTTPServerPipeline()
-          try pipeline.addHandler(RequestHandler(patience: patience, handler))
+          try pipeline.addHandler(RequestHandler(timeout: timeout, handler))
         }
       }
     do {
@@ -108,7 +108,7 @@ private final class RequestHandler: ChannelInboundHandler {
   /// The limit of a body in bytes, many times the largest description.
   private static let longestBody = 1 << 20
 
-  private let patience: TimeAmount
+  private let timeout: TimeAmount
   private let handler: HTTPServer.Handler
   /// The task that closes a connection without a complete request. Single bytes do not postpone it.
   private var deadline: Scheduled<Void>?
@@ -117,8 +117,8 @@ private final class RequestHandler: ChannelInboundHandler {
   private var isTooLong = false
   private var isWithoutHost = false
 
-  init(patience: TimeAmount, _ handler: @escaping HTTPServer.Handler) {
-    self.patience = patience
+  init(timeout: TimeAmount, _ handler: @escaping HTTPServer.Handler) {
+    self.timeout = timeout
     self.handler = handler
   }
 
@@ -134,7 +134,7 @@ private final class RequestHandler: ChannelInboundHandler {
 
   private func awaitRequest(_ channel: any Channel) {
     deadline?.cancel()
-    deadline = channel.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+    deadline = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

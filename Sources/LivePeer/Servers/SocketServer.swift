@@ -1,7 +1,7 @@
 package import CallCore
-internal import CallSession
 package import DTLS
 internal import LibC
+internal import PeerSession
 
 /// Runs a sans-IO server on real sockets: datagrams and connections at its addresses, and its timers.
 package class SocketServer<Machine: SansIO & ~Copyable> {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import CallSession
+internal import PeerSession
 
 /// The connections of a server's clients, and their limits.
 ///

@@ -1,6 +1,6 @@
 package import CallCore
-internal import CallSession
 package import DTLS
+internal import PeerSession
 package import TURN
 
 /// A TURN server on real sockets, with one socket for each relay.

@@ -1,5 +1,5 @@
-internal import CallSession
 internal import Formats
+internal import PeerSession
 
 /// The parameters of a request, or a dictionary in them. As in WebIDL, unknown members are ignored. Null counts as a
 /// missing member.

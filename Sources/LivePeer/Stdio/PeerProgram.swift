@@ -1,7 +1,7 @@
 internal import CallCore
-internal import CallSession
 internal import Formats
 internal import LibC
+internal import PeerSession
 internal import SDP
 
 /// A peer connection driven over standard input and output by the peer protocol (docs/peer-protocol.md).

@@ -1,5 +1,5 @@
-internal import CallSession
 internal import Formats
+internal import PeerSession
 
 /// A request of the peer protocol (docs/peer-protocol.md).
 struct PeerRequest {

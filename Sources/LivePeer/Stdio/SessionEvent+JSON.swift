@@ -1,8 +1,8 @@
 internal import CallCore
-internal import CallSession
 internal import DTLS
 internal import Formats
 internal import ICE
+internal import PeerSession
 internal import SDP
 
 extension SessionEvent {
@@ -56,7 +56,7 @@ extension CandidateSummary {
   fileprivate var json: JSON {
     var members = [
       JSON.Member("candidateType", .string(candidateType)),
-      JSON.Member("address", .string(concealment ?? "\(endpoint.address)")),
+      JSON.Member("address", .string(mdnsName ?? "\(endpoint.address)")),
       JSON.Member("port", .integer(Int64(endpoint.port))), JSON.Member("protocol", "udp"),
     ]
     if let relayProtocol { members.append(JSON.Member("relayProtocol", .string(relayProtocol))) }

@@ -1,5 +1,5 @@
-import CallSession
 package import Formats
+import PeerSession
 import Statistics
 
 extension StatsReport {

@@ -1,7 +1,7 @@
 internal import CLinux
 package import CallCore
-package import CallSession
 internal import Glibc
+package import PeerSession
 internal import Synchronization
 
 /// The event loop of one thread: waits until a descriptor is ready or a timer is due, then calls the handlers.

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import CallCore
-internal import CallSession
 internal import Glibc
+internal import PeerSession
 
 /// Accepts TCP connections at one address of the machine.
 final class StreamListener {

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import CallCore
-internal import CallSession
 internal import Glibc
+internal import PeerSession
 
 /// A TCP connection on a ``SocketLoop``, opened from one of this machine's addresses or accepted at one.
 final class StreamSocket: ByteStream {

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import CallSession
+internal import PeerSession
 internal import VirtualPeer
 
 /// A remote candidate from signalling.

@@ -1,6 +1,6 @@
 internal import CallCore
-internal import CallSession
 internal import ICE
+internal import PeerSession
 internal import SDP
 internal import VirtualPeer
 internal import Vocabulary
@@ -250,8 +250,8 @@ final class CallService: PeerConnectionDelegate {
     } else if call.socketTimer == nil {
       // The setup timer would end the call anyway; the socket may reconnect once first, regardless of its state
       // meanwhile.
-      let patience = SocketIOClient.reconnectDelay + .seconds(5)
-      call.socketTimer = environment.clock.schedule(after: patience) { [weak self, weak call] in
+      let timeout = SocketIOClient.reconnectDelay + .seconds(5)
+      call.socketTimer = environment.clock.schedule(after: timeout) { [weak self, weak call] in
         guard let self, let call, self.call === call, state == "connecting" else { return }
         trace.raise("kn.socket_lost_in_setup")
         end(.failed, code: "signalling-failure", on: "socket lost")

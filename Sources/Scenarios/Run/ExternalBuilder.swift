@@ -1,7 +1,7 @@
 internal import CallCore
-internal import CallSession
 internal import Formats
 internal import Foundation
+internal import PeerSession
 internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer

@@ -1,6 +1,6 @@
 internal import CallCore
-internal import CallSession
 internal import DTLS
+internal import PeerSession
 internal import Profiles
 internal import ScenarioFormat
 internal import ScenarioJudge

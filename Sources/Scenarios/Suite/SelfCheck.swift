@@ -1,6 +1,6 @@
 internal import CallCore
-internal import CallSession
 internal import Foundation
+internal import PeerSession
 internal import VirtualPeer
 
 /// A check of one property of this machine that runs depend on.

@@ -12,7 +12,7 @@ package enum NATValue: String, Sendable, CaseIterable {
   package var summary: String {
     switch self {
     case .mappings: "mappings there are"
-    case .freePorts: "ports that nobody has, of all outside addresses, for UDP and TCP each"
+    case .freePorts: "unused ports of all outside addresses, for UDP and TCP each"
     case .drops: "packets refused so far"
     case .filtered: "packets refused because the filter does not admit who sent them"
     case .unmapped: "packets refused because no mapping has the port they came to"

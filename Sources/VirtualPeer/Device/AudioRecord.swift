@@ -1,5 +1,5 @@
 package import CallCore
-package import CallSession
+package import PeerSession
 
 /// Recording times of a peer's microphone samples, and the sample its speaker plays. Only a simulator knows both.
 package final class AudioRecord {

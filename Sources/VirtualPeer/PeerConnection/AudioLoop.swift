@@ -1,6 +1,6 @@
 internal import CallCore
-internal import CallSession
 internal import Codecs
+internal import PeerSession
 
 /// The loop of the audio hardware: in every ``audioDevicePeriod`` of the device's own clock it records a frame for all
 /// connections and plays the mix of their audio.

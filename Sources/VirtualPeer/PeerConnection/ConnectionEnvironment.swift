@@ -1,5 +1,5 @@
 package import CallCore
-package import CallSession
+package import PeerSession
 
 /// The parts of the world that a media stack uses; the connections of one device share them.
 ///

@@ -1,5 +1,5 @@
 internal import CallCore
-package import CallSession
+package import PeerSession
 
 /// The outputs of a connection: written into the trace when the connection has finished its work, and then delivered to
 /// the delegate from the run loop, so that the connection is never re-entered.

@@ -1,7 +1,7 @@
 internal import CallCore
-internal import CallSession
 internal import DTLS
 internal import ICE
+internal import PeerSession
 internal import SDP
 internal import Vocabulary
 

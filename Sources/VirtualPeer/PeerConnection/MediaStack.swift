@@ -1,5 +1,5 @@
 package import CallCore
-package import CallSession
+package import PeerSession
 
 /// Makes the peer connections of one peer: the seam below the app.
 package protocol MediaStack: AnyObject {

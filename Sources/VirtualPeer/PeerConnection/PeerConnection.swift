@@ -1,5 +1,5 @@
-public import CallSession
 public import ICE
+public import PeerSession
 public import SDP
 public import Statistics
 

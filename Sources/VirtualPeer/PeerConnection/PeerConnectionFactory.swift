@@ -1,5 +1,5 @@
 package import CallCore
-package import CallSession
+package import PeerSession
 package import Statistics
 package import Vocabulary
 

@@ -1,6 +1,6 @@
 internal import CallCore
-internal import CallSession
 internal import DTLS
+internal import PeerSession
 internal import SimNet
 
 /// The environment of a call session on a virtual device: simulated sockets and streams, virtual time, the trace.

@@ -1,5 +1,5 @@
 internal import CallCore
-internal import CallSession
+internal import PeerSession
 
 /// A stream of the simulated network that carries whole messages, one per call: packet rules may drop one.
 final class SimulatedByteStream: ByteStream {

@@ -1,6 +1,6 @@
 package import CallCore
-package import CallSession
 internal import Formats
+package import PeerSession
 package import Statistics
 package import Vocabulary
 

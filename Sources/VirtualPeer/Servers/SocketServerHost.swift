@@ -1,6 +1,6 @@
 package import CallCore
-internal import CallSession
 internal import DTLS
+internal import PeerSession
 internal import SimNet
 
 /// A listening port of a server, and its transport.

@@ -1,6 +1,6 @@
 package import CallCore
-internal import CallSession
 internal import DTLS
+internal import PeerSession
 package import STUN
 package import TURN
 

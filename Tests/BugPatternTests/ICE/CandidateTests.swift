@@ -1,5 +1,5 @@
 import CallCore
-import CallSession
+import PeerSession
 import StackWorlds
 import Testing
 
@@ -111,7 +111,7 @@ import Testing
     try proves(.lateNameDropped) { claims in
       let pair = SessionPair()
       let name = "4b1c8a50-8a5e-4d2c-9a3e-1f0e6f2b7c11.local"
-      pair.b.conceal(as: name)
+      pair.b.obfuscate(as: name)
       let offer = try pair.a.session.createOffer()
       try pair.a.session.setLocalDescription(offer, at: pair.now)
       try pair.answer(offer, of: pair.a, by: pair.b)

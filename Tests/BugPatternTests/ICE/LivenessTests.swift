@@ -1,5 +1,5 @@
 import CallCore
-import CallSession
+import PeerSession
 import StackWorlds
 import Testing
 

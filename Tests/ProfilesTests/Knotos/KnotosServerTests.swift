@@ -1,5 +1,5 @@
 import CallCore
-import CallSession
+import PeerSession
 import SimNet
 import Statistics
 import Testing

@@ -151,7 +151,7 @@ import Vocabulary
     #expect(KnotosServer.text(of: content, in: nil) == #"42["call_hangup",{"callId":"a2"}]"#)
   }
 
-  // MARK: What does not fit
+  // MARK: Misfits
 
   @Test func `all that the app and the server say in a call is declared`() throws {
     let world = try KnotosWorld()

@@ -39,11 +39,11 @@ enum DeclaredKeys {
       for action in vocabulary.actions + CommonVocabulary.actions {
         sites.append(Site(name: "action \(action.name)", shape: .text))
         sites += action.parameters.map {
-          Site(name: "action \(action.name).\($0.name)", shape: Kind<Value>.declared($0.type).shape)
+          Site(name: "action \(action.name).\($0.name)", shape: ValueFormat<Value>.declared($0.type).shape)
         }
       }
       sites += vocabulary.settings.map {
-        Site(name: "setting \($0.name)", shape: Kind<Value>.declared($0.type).shape)
+        Site(name: "setting \($0.name)", shape: ValueFormat<Value>.declared($0.type).shape)
       }
     }
     return sites

@@ -54,8 +54,8 @@ extension ICEAgent {
     case .writable:
       guard let first = pair.unanswered.firstSentAt, let enough = pair.unanswered.limitReachedAt else { return nil }
       let wait = (pair.roundTrip.smoothed ?? .zero) * 2
-      let patience = min(max(wait, settings.minimumResponseWait), settings.maximumResponseWait)
-      return max(first + settings.unwritableTimeout, enough + patience)
+      let timeout = min(max(wait, settings.minimumResponseWait), settings.maximumResponseWait)
+      return max(first + settings.unwritableTimeout, enough + timeout)
     case .unknown, .unreliable: return pair.unanswered.firstSentAt.map { $0 + settings.inactiveTimeout }
     case .timedOut: return nil
     }

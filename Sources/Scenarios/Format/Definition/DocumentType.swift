@@ -34,13 +34,13 @@ struct DocumentDraft: Sendable {
   private static let header: [Key] = [
     .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
     .key(
-      "use", Kind<String>.text.located.list().distinct(\.value), \.use,
+      "use", ValueFormat<String>.text.located.list().distinct(\.value), \.use,
       "files with networks and peers by name, relative to this file"),
-    .key("vars", Kind<YAMLScalar>.scalar.named, \.vars, "values for ${name} anywhere in the file"),
+    .key("vars", ValueFormat<YAMLScalar>.scalar.named, \.vars, "values for ${name} anywhere in the file"),
     .key(
-      "matrix", Matrix.kind.deferred, \.matrix,
+      "matrix", Matrix.format.deferred, \.matrix,
       "variables with several values; the scenario runs once for each combination"),
-    .key("seeds", Seeds.kind, \.seeds, "which seeds it runs with"),
+    .key("seeds", Seeds.format, \.seeds, "which seeds it runs with"),
   ]
 
   private static let body: [Key] = [
@@ -50,25 +50,26 @@ struct DocumentDraft: Sendable {
     .key("title", .text, \.title, "one line for people"),
     .key("why", .text, \.why, "the reason, echoed in failures"),
     .key(
-      "tags", Kind<String>.plainName.list().distinct(\.self), \.tags,
+      "tags", ValueFormat<String>.plainName.list().distinct(\.self), \.tags,
       "words that select it: run -t ci"),
     .key(
-      "define", Kind<Predicate>.predicate.named.deferred, \.definitions, "predicates by name, each after those it uses"),
-    .key("limits", Scenario.Limits.type.kind, \.limits, "when a run is given up"),
+      "define", ValueFormat<Predicate>.predicate.named.deferred, \.definitions,
+      "predicates by name, each after those it uses"),
+    .key("limits", Scenario.Limits.type.format, \.limits, "when a run is given up"),
     .key(
-      "run", Kind<Interval>.duration(.positive).located, \.duration,
+      "run", ValueFormat<Interval>.duration(.positive).located, \.duration,
       default: "until the timeline is done and every expectation was put to the test",
       "how long a run lasts, exactly: it ends at this virtual time"),
     .key(
-      "invariants", Scenario.InvariantChange.kind.list().distinct(\.invariant.rawValue), \.invariants,
+      "invariants", Scenario.InvariantChange.format.list().distinct(\.invariant.rawValue), \.invariants,
       "+name turns an invariant on, -name off"),
     .key(
       "media", .choice, \.media, default: "synthetic, or real when a microphone plays a file",
       "real codecs, or sizes only"),
     .key(
-      "topology", TopologyDraft.type.partialKind, \.topology,
+      "topology", TopologyDraft.type.partialFormat, \.topology,
       "networks, links and servers, when named networks are not enough"),
-    .key("peers", PeerDraft.type.partialKind.named, \.peers, required: true, "the peers by name"),
+    .key("peers", PeerDraft.type.partialFormat.named, \.peers, required: true, "the peers by name"),
     .key(
       "timeline", .node(.list(.mapping(EntryDraft.type.shape), 0...10_000)),
       \.timeline, "what happens"),
@@ -79,9 +80,9 @@ struct DocumentDraft: Sendable {
   ]
 }
 
-extension Kind where Value == String {
-  fileprivate static var plainName: Kind<String> {
-    Kind<Located<String>>.name.map { name, _, _ in
+extension ValueFormat where Value == String {
+  fileprivate static var plainName: ValueFormat<String> {
+    ValueFormat<Located<String>>.name.map { name, _, _ in
       name.value
     } back: {
       Located($0)
@@ -89,9 +90,9 @@ extension Kind where Value == String {
   }
 }
 
-extension Kind where Value == Int {
+extension ValueFormat where Value == Int {
   /// Reads the version in `callsim: 1`.
-  static var formatVersion: Kind<Int> {
+  static var formatVersion: ValueFormat<Int> {
     Kind(.constant(1)) { node, reading in
       guard let version = node.scalar?.integer else {
         reading.report(
@@ -121,14 +122,14 @@ extension Seeds {
     ])
 
   /// Reads a mapping; for a bare number, a common mistake, it suggests one.
-  static let kind = type.kind.decoded { node, reading in
-    guard let number = node.scalar?.integer else { return type.kind.decode(node, &reading) }
+  static let format = type.format.decoded { node, reading in
+    guard let number = node.scalar?.integer else { return type.format.decode(node, &reading) }
     let message = "expected a mapping (\(type.summary)), found \(node.description)"
     reading.report(.wrongNode, message, at: node.span, hint: "write { count: \(number) }")
     return nil
   }
 
-  private static let list = Kind<Int>.count(0...Int.max).list(atLeast: 1).distinct { "\($0)" }
+  private static let list = ValueFormat<Int>.count(0...Int.max).list(atLeast: 1).distinct { "\($0)" }
 }
 
 extension Scenario.Limits {
@@ -157,16 +158,16 @@ extension Scenario.InvariantChange {
       .key("why", .text, \.why, "the reason; required to turn one off"),
     ])
 
-  private static let word = Kind<String>.text(
+  private static let word = ValueFormat<String>.text(
     shape: .choice(Invariant.allCases.flatMap { ["+" + $0.rawValue, "-" + $0.rawValue] }))
 
-  static let kind = Kind<Scenario.InvariantChange>.either(
+  static let format = ValueFormat<Scenario.InvariantChange>.either(
     scalar: word.map { text, span, reading in
       make(text, why: nil, span, &reading)
     } back: {
       $0.word
     },
-    mapping: type.kind.map { draft, _, reading in
+    mapping: type.format.map { draft, _, reading in
       make(draft.change.value, why: draft.why, draft.change.span, &reading)
     } back: {
       Draft(change: Located($0.word), why: $0.why)
@@ -230,17 +231,18 @@ struct ProfileFileDraft: Sendable {
     [
       .key("callsim", .formatVersion, \.version, required: true, "the major version of the format"),
       .key("title", .text, \.title, "one line for people"),
-      .key("use", Kind<String>.text.located.list().distinct(\.value), \.use, "further files, relative to this one"),
       .key(
-        "networks", NetworkDraft.type.kind.orVariable(NetworkDraft()).named, \.networks,
+        "use", ValueFormat<String>.text.located.list().distinct(\.value), \.use, "further files, relative to this one"),
+      .key(
+        "networks", NetworkDraft.type.format.orVariable(NetworkDraft()).named, \.networks,
         "named networks; each peer that names one has one of its own"),
-      .key("peers", PeerDraft.type.kind.orVariable(PeerDraft()).named, \.peers, "named peers"),
+      .key("peers", PeerDraft.type.format.orVariable(PeerDraft()).named, \.peers, "named peers"),
     ])
 }
 
 extension Kind {
   /// Decodes a node with `${name}` to `placeholder`, since it is decoded again when the values of a cell are known.
-  func orVariable(_ placeholder: Value) -> Kind<Value> {
+  func orVariable(_ placeholder: Value) -> ValueFormat<Value> {
     decoded { node, reading in node.hasVariable ? placeholder : decode(node, &reading) }
   }
 }

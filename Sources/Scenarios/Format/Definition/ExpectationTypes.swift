@@ -12,13 +12,13 @@ struct ExpectationHeader: Sendable {
   static let type = MappingType(
     "expectation", "something that must be true of a run", ExpectationHeader(),
     [
-      .key("id", Kind<Located<String>>.identifier, \.id, "the name it has in reports"),
+      .key("id", ValueFormat<Located<String>>.identifier, \.id, "the name it has in reports"),
       .key(
         "if", .node(.text), \.guardNode,
         "a condition on matrix variables; elsewhere it is left out"),
       .key("severity", .choice, \.severity, default: "fail", "whether it fails the run or only warns"),
       .key(
-        "share", ShareDraft.type.kind, \.share, default: "every run",
+        "share", ShareDraft.type.format, \.share, default: "every run",
         "of the runs of all seeds, the share in which it holds: { gte: 40%, lte: 60% }"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
     ])
@@ -78,7 +78,7 @@ struct ExpectationVariant: Sendable {
       "sequence", "the values a watched value takes, in this order", Expectation.Sequence(),
       [
         .key("sequence", .valuePath(needsText), \.value, required: true, "the watched value"),
-        .key("is", Expectation.Sequence.Step.kind.list(atLeast: 1), \.steps, required: true, "its values in order"),
+        .key("is", Expectation.Sequence.Step.format.list(atLeast: 1), \.steps, required: true, "its values in order"),
         .key("strict", .flag, \.isStrict, default: "false", "nothing may come between them"),
         .key("of", .anchor, \.of, default: "start", "what 'by' counts from"),
         .key("between", .window, \.between, "the window in which it is watched"),
@@ -100,7 +100,7 @@ struct ExpectationVariant: Sendable {
       [
         .key("set", .valuePath(needsText), \.value, required: true, "the watched value"),
         .key(
-          "contains", Kind<String>.text.located.list(atLeast: 1).distinct(\.value), \.contains, required: true,
+          "contains", ValueFormat<String>.text.located.list(atLeast: 1).distinct(\.value), \.contains, required: true,
           "the values"),
         .key(
           "strict", .flag, \.isStrict, default: "false", "no other value may be seen, nor hold when the window opens"),
@@ -197,7 +197,7 @@ struct ExpectationVariant: Sendable {
               .key("then", .predicate, \.consequence, required: true, "what must follow"),
               .key("within", .duration(.positive), \.within, required: true, "how soon"),
             ]
-          ).kind, \.leads, required: true, "if, then and within")
+          ).format, \.leads, required: true, "if, then and within")
       ])
   ) { payload, _, _ in
     .leadsTo(payload.leads)
@@ -210,9 +210,9 @@ struct ExpectationVariant: Sendable {
     MappingType(
       "ends", "a peer's call ends with one of these codes", Expectation.Ends(),
       [
-        .key("ends", Kind<Located<String>>.peer, \.peer, required: true, "the peer"),
+        .key("ends", ValueFormat<Located<String>>.peer, \.peer, required: true, "the peer"),
         .key(
-          "code", Kind<String>.word.located.oneOrMany().distinct(\.value), \.codes, required: true,
+          "code", ValueFormat<String>.word.located.oneOrMany().distinct(\.value), \.codes, required: true,
           "an end code of its profile, or several of which any will do"),
         .key("within", .duration(.positive), \.within, default: "the rest of the run", "how soon"),
         .key("of", .anchor, \.of, default: "start", "what 'within' counts from"),
@@ -241,7 +241,7 @@ struct ExpectationVariant: Sendable {
       "count", "how often something happens", CountDraft(),
       [
         .key(
-          "count", CountDraft.subjectKind, \.subject, required: true,
+          "count", CountDraft.subjectFormat, \.subject, required: true,
           "an event, or a predicate: the times it becomes true, not that it is so when the window opens"),
         .key("between", .window, \.between, default: "the whole run", "the window"),
       ] + BoundsDraft.type.keys(of: \CountDraft.bounds))
@@ -264,8 +264,8 @@ struct ExpectationVariant: Sendable {
       "recovers", "after a fault a condition is lost, which without the fault it is not, and comes back in time",
       Expectation.Recovers(),
       [
-        .key("recovers", Kind<String>.text.located, \.fault, required: true, "the id of an entry with a fault"),
-        .key("to", Expectation.Recovers.Target.kind, \.to, required: true, "media-both-ways, or a predicate"),
+        .key("recovers", ValueFormat<String>.text.located, \.fault, required: true, "the id of an entry with a fault"),
+        .key("to", Expectation.Recovers.Target.format, \.to, required: true, "media-both-ways, or a predicate"),
         .key("within", .duration(.positive), \.within, required: true, "how soon"),
         .key("hold", .duration(.positive), \.hold, "how long it must then hold"),
       ])
@@ -290,7 +290,7 @@ struct ExpectationVariant: Sendable {
         .key(
           "metric", .numericPath, \.metric.value, required: true,
           "the watched number, of a peer or of the wire: \"wire.media(from: bob)\""),
-        .key("stat", Expectation.Statistic.kind, \.metric.statistic, default: "last", "the statistic"),
+        .key("stat", Expectation.Statistic.format, \.metric.statistic, default: "last", "the statistic"),
         .key("window", .window, \.metric.window, default: "the whole run", "the window"),
         .key(
           "across", .choice, \.metric.across, default: "run",
@@ -353,17 +353,17 @@ struct CountDraft: Sendable {
   var bounds = BoundsDraft()
 
   /// Reads an event, or a predicate if the text has an operator.
-  static let subjectKind = Kind<Expectation.Count.Subject>(.text) { node, reading in
+  static let subjectFormat = ValueFormat<Expectation.Count.Subject>(.text) { node, reading in
     let text = node.scalar?.text ?? ""
     let isEvent = text.contains(".") && !PredicateLexer.tokens(of: text).contains(where: \.isOperator)
     guard isEvent || reading.scope.entries.contains(where: { $0.id == text }) else {
-      return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
+      return ValueFormat<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
     }
-    return Kind<Anchor>.anchor.decode(node, &reading).map { .anchor($0) }
+    return ValueFormat<Anchor>.anchor.decode(node, &reading).map { .anchor($0) }
   } encode: { subject in
     switch subject {
-    case .anchor(let anchor): Kind<Anchor>.anchor.encode(anchor)
-    case .predicate(let predicate): Kind<Predicate>.predicate.encode(predicate)
+    case .anchor(let anchor): ValueFormat<Anchor>.anchor.encode(anchor)
+    case .predicate(let predicate): ValueFormat<Predicate>.predicate.encode(predicate)
     }
   }
 }
@@ -381,7 +381,7 @@ struct BoundsDraft: Sendable, Equatable {
   var greaterOrEqual: YAMLNode?
   var equal: YAMLNode?
 
-  private static let raw = Kind<YAMLNode>.node(.anyScalar)
+  private static let raw = ValueFormat<YAMLNode>.node(.anyScalar)
 
   static let type = MappingType(
     "bounds", "", BoundsDraft(),
@@ -405,7 +405,7 @@ struct BoundsDraft: Sendable, Equatable {
     ]
     var bounds: [Expectation.Bound] = []
     for case (let comparison, let node?) in written {
-      guard let scalar = Kind<YAMLScalar>.scalar.decode(node, &reading) else { return nil }
+      guard let scalar = ValueFormat<YAMLScalar>.scalar.decode(node, &reading) else { return nil }
       let value = Value(scalar)
       switch type.check(value, unit: unit) {
       case .fits: bounds.append(Expectation.Bound(comparison: comparison, value: value, span: node.span))
@@ -450,22 +450,22 @@ extension Expectation.Sequence.Step {
   private static let type = MappingType(
     "step", "a value and the time by which it is reached", Expectation.Sequence.Step(),
     [
-      .key("state", Kind<String>.text.located, \.value, required: true, "the value"),
+      .key("state", ValueFormat<String>.text.located, \.value, required: true, "the value"),
       .key("by", .duration(.positive), \.by, "at the latest so long after 'of'"),
     ])
 
-  static let kind = Kind<Expectation.Sequence.Step>.either(
-    scalar: Kind<String>.text.map { text, span, _ in
+  static let format = ValueFormat<Expectation.Sequence.Step>.either(
+    scalar: ValueFormat<String>.text.map { text, span, _ in
       var step = Expectation.Sequence.Step()
       step.value = Located(text, at: span)
       return step
     } back: {
       $0.value.value
-    }, mapping: type.kind, isScalar: { $0.by == nil })
+    }, mapping: type.format, isScalar: { $0.by == nil })
 }
 
 extension Expectation.Recovers.Target {
-  static let kind = Kind<Expectation.Recovers.Target>(.text) { node, reading in
+  static let format = ValueFormat<Expectation.Recovers.Target>(.text) { node, reading in
     if node.scalar?.text == Expectation.Recovers.mediaBothWays { return .mediaBothWays }
     let word = node.scalar?.text ?? ""
     if let near = Suggestion.nearest(to: word, among: [Expectation.Recovers.mediaBothWays]),
@@ -476,11 +476,11 @@ extension Expectation.Recovers.Target {
         hint: "did you mean '\(near)'?")
       return nil
     }
-    return Kind<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
+    return ValueFormat<Predicate>.predicate.decode(node, &reading).map { .predicate($0) }
   } encode: { target in
     switch target {
     case .mediaBothWays: .text(Expectation.Recovers.mediaBothWays)
-    case .predicate(let predicate): Kind<Predicate>.predicate.encode(predicate)
+    case .predicate(let predicate): ValueFormat<Predicate>.predicate.encode(predicate)
     }
   }
 }
@@ -491,7 +491,9 @@ extension Expectation.Statistic {
     ("count", .count), ("rate", .rate), ("delta", .delta),
   ]
 
-  static let kind = Kind<Expectation.Statistic>(.pattern("^(\(names.map(\.0).joined(separator: "|"))|p[1-9][0-9]?)$")) {
+  static let format = ValueFormat<Expectation.Statistic>(
+    .pattern("^(\(names.map(\.0).joined(separator: "|"))|p[1-9][0-9]?)$")
+  ) {
     node, reading in
     let text = node.scalar?.text ?? ""
     if let known = names.first(where: { $0.0 == text }) { return known.1 }
@@ -522,10 +524,10 @@ extension Expectation.Statistic {
   }
 }
 
-extension Kind where Value == Window {
+extension ValueFormat where Value == Window {
   /// Reads `[from, to]`.
-  static var window: Kind<Window> {
-    let pair = Kind<Anchor>.anchor.list(atLeast: 2, atMost: 2)
+  static var window: ValueFormat<Window> {
+    let pair = ValueFormat<Anchor>.anchor.list(atLeast: 2, atMost: 2)
     return pair.map { anchors, _, _ in
       Window(from: anchors[0], to: anchors[1])
     } back: { window in

@@ -43,7 +43,7 @@ struct MappingType<Root: Sendable>: Sendable {
       name: "why", alias: nil, shape: .text, isRequired: false, summary: "the reason, echoed in failures",
       defaultText: nil
     ) { node, reading, _ in
-      Kind<String>.text.decode(node, &reading) != nil
+      ValueFormat<String>.text.decode(node, &reading) != nil
     } encode: { _, _ in
       // A reason that the root does not store cannot be written.
       nil
@@ -67,7 +67,7 @@ struct MappingType<Root: Sendable>: Sendable {
         })
   }
 
-  var kind: Kind<Root> {
+  var format: ValueFormat<Root> {
     Kind(.mapping(shape)) { node, reading in
       decode(node, &reading)
     } encode: {
@@ -83,10 +83,10 @@ struct MappingType<Root: Sendable>: Sendable {
     return keys.compactMap { key in key.encode(root, initial).map { (key.name, $0) } }
   }
 
-  /// The kind that, after reporting errors, decodes to the valid part of a mapping. One wrong key of a peer then does
+  /// The format that, after reporting errors, decodes to the valid part of a mapping. One wrong key of a peer then does
   /// not make every reference to the peer an error.
-  var partialKind: Kind<Root> {
-    kind.decoded { node, reading in
+  var partialFormat: ValueFormat<Root> {
+    format.decoded { node, reading in
       var partial: Root?
       let whole = decode(node, &reading, partial: &partial)
       return whole ?? partial
@@ -188,34 +188,34 @@ extension MappingType.Key {
 
   /// Declares a key with a default in `initial`, or a required one.
   static func key<Value: Equatable>(
-    _ name: String, _ kind: Kind<Value>, _ path: Path<Value>, alias: String? = nil, required: Bool = false,
+    _ name: String, _ format: ValueFormat<Value>, _ path: Path<Value>, alias: String? = nil, required: Bool = false,
     default defaultText: String? = nil, _ summary: String
   ) -> Self {
     Self(
-      name: name, alias: alias, shape: kind.shape, isRequired: required, summary: summary, defaultText: defaultText
+      name: name, alias: alias, shape: format.shape, isRequired: required, summary: summary, defaultText: defaultText
     ) { node, reading, root in
-      guard let value = kind.decode(node, &reading) else { return false }
+      guard let value = format.decode(node, &reading) else { return false }
       root[keyPath: path] = value
       return true
     } encode: { root, initial in
       let value = root[keyPath: path]
-      return required || value != initial[keyPath: path] ? kind.encode(value) : nil
+      return required || value != initial[keyPath: path] ? format.encode(value) : nil
     }
   }
 
   /// Declares an optional key.
   static func key<Value: Equatable>(
-    _ name: String, _ kind: Kind<Value>, _ path: Path<Value?>, alias: String? = nil, required: Bool = false,
+    _ name: String, _ format: ValueFormat<Value>, _ path: Path<Value?>, alias: String? = nil, required: Bool = false,
     default defaultText: String? = nil, _ summary: String
   ) -> Self {
     Self(
-      name: name, alias: alias, shape: kind.shape, isRequired: required, summary: summary, defaultText: defaultText
+      name: name, alias: alias, shape: format.shape, isRequired: required, summary: summary, defaultText: defaultText
     ) { node, reading, root in
-      guard let value = kind.decode(node, &reading) else { return false }
+      guard let value = format.decode(node, &reading) else { return false }
       root[keyPath: path] = value
       return true
     } encode: { root, _ in
-      root[keyPath: path].map(kind.encode)
+      root[keyPath: path].map(format.encode)
     }
   }
 

@@ -41,19 +41,23 @@ package struct NATDraft: Sendable, Equatable {
   static let type = MappingType(
     "nat", "a network address translator", NATDraft(),
     [
-      .key("to", Kind<Located<String>>.name, \.to, default: "the internet", "the network outside"),
-      .key("profile", Kind<Located<String>>.name, \.profile, "a named network whose NAT gives the keys left out here"),
+      .key("to", ValueFormat<Located<String>>.name, \.to, default: "the internet", "the network outside"),
+      .key(
+        "profile", ValueFormat<Located<String>>.name, \.profile,
+        "a named network whose NAT gives the keys left out here"),
       .key(
         "addresses", .count(1...64), \.addresses, default: "1", "how many outside addresses it has (RFC 4787 REQ-2)"),
       .key(
         "overload", .flag, \.overloadsPorts, default: "false",
         "one port for several mappings that go elsewhere, against REQ-3"),
-      .key("blocks", Topology.PortBlocks.type.kind, \.blocks, "ports in runs, each of one inside host (RFC 7422)"),
+      .key("blocks", Topology.PortBlocks.type.format, \.blocks, "ports in runs, each of one inside host (RFC 7422)"),
     ] + behavior)
 
   private static let behavior: [Key] =
     [
-      .key("kind", Kind<NATKind>.choice.located, \.kind, "a NAT met in the field, which gives the keys left out here"),
+      .key(
+        "kind", ValueFormat<NATKind>.choice.located, \.kind,
+        "a NAT met in the field, which gives the keys left out here"),
       .key("map", .choice, \.map, default: "endpoint-independent", "which destinations share an outside port"),
       .key("filter", .choice, \.filter, default: "address-and-port", "who may send to a mapping"),
     ] + timers + ports + limits
@@ -62,7 +66,7 @@ package struct NATDraft: Sendable, Equatable {
     .key("udp_idle", .duration(.positive), \.udpIdle, default: "300s", "an idle UDP mapping lives so long (REQ-5)"),
     .key("udp_first", .duration(.positive), \.udpFirst, default: "udp_idle", "UDP after one packet only"),
     .key(
-      "udp_unanswered", .duration(.positive), \.udpUnanswered, default: "udp_idle", "UDP that nobody has answered yet"),
+      "udp_unanswered", .duration(.positive), \.udpUnanswered, default: "udp_idle", "UDP without an answer yet"),
     .key("udp_answered", .duration(.positive), \.udpAnswered, default: "udp_idle", "UDP that was answered"),
     .key(
       "udp_answered_age", .duration(), \.udpAnsweredAge, default: "0s", "how old a mapping must be to count as answered"
@@ -86,7 +90,7 @@ package struct NATDraft: Sendable, Equatable {
     .key(
       "port_reuse_delay", .duration(), \.portReuseDelay, default: "0s", "a freed port is left alone (RFC 6888 REQ-8)"),
     .key("pooling", .choice, \.pooling, default: "paired", "whether a host keeps one of several addresses (REQ-2)"),
-    .key("hairpin", Topology.Hairpin.kind, \.hairpin, default: "false", hairpinSummary),
+    .key("hairpin", Topology.Hairpin.format, \.hairpin, default: "false", hairpinSummary),
   ]
 
   private static let hairpinSummary =
@@ -97,7 +101,7 @@ package struct NATDraft: Sendable, Equatable {
     .key("total_quota", .count(1...1_000_000), \.totalQuota, "most mappings of all together (RFC 6888 REQ-5)"),
   ]
 
-  private static let range = Kind<Int>.count(1...65_535).list(atLeast: 2, atMost: 2)
+  private static let range = ValueFormat<Int>.count(1...65_535).list(atLeast: 2, atMost: 2)
     .map { ends, span, reading -> ClosedRange<UInt16>? in
       guard ends[0] <= ends[1] else {
         reading.report(.outOfRange, "the lowest port, \(ends[0]), is above the highest, \(ends[1])", at: span)
@@ -250,10 +254,10 @@ extension Topology.PortBlocks {
 
 extension Topology.Hairpin {
   /// Reads a flag, or the source endpoint that the receiver sees.
-  static let kind: Kind<Topology.Hairpin> = {
-    let word = Kind<Topology.Hairpin>.choice
-    let flag = Kind<Bool>.flag
-    return Kind(.either([flag.shape, word.shape])) { node, reading in
+  static let format: ValueFormat<Topology.Hairpin> = {
+    let word = ValueFormat<Topology.Hairpin>.choice
+    let flag = ValueFormat<Bool>.flag
+    return ValueFormat(.either([flag.shape, word.shape])) { node, reading in
       if let flag = node.scalar?.flag { return flag ? .external : Topology.Hairpin.none }
       return word.decode(node, &reading)
     } encode: { hairpin in

@@ -14,13 +14,13 @@ struct PeerDraft: Sendable, Equatable {
     [
       .key("id", userID, \.userID, default: "the peer's name", "the user id its app registers with"),
       .key(
-        "profile", Kind<String>.text.located, \.profile,
+        "profile", ValueFormat<String>.text.located, \.profile,
         "the application, one of \(ProgramName.current) explain profiles"),
       .key(
         "stack", .choice, \.stack, default: "real",
         "a real call stack, a puppet that only sends raw signalling, or a program outside the simulation"),
       .key(
-        "command", Kind<String>.text.list(atLeast: 1, atMost: 100), \.command,
+        "command", ValueFormat<String>.text.list(atLeast: 1, atMost: 100), \.command,
         "the program of stack: external, and its arguments"),
       .key(
         "protocol", .choice, \.programProtocol, default: "peer",
@@ -33,7 +33,7 @@ struct PeerDraft: Sendable, Equatable {
     ])
 
   /// Reads a user id, which must not be empty, since it is the address of calls.
-  private static let userID = Kind<String>.text(shape: .pattern(".")).checked {
+  private static let userID = ValueFormat<String>.text(shape: .pattern(".")).checked {
     $0.isEmpty ? "a user id is not empty; without the key it is the peer's name" : nil
   }
 
@@ -47,15 +47,17 @@ struct PeerDraft: Sendable, Equatable {
     "peer", "a device with an app", PeerDraft(),
     [
       .key(
-        "use", Kind<Located<String>>.name, \.use, "a peer profile from a file of 'use'; keys here go before its keys"),
+        "use", ValueFormat<Located<String>>.name, \.use,
+        "a peer profile from a file of 'use'; keys here go before its keys"),
       .key(
-        "network", Kind<Located<String>>.oneName.list1, \.networks,
+        "network", ValueFormat<Located<String>>.oneName.list1, \.networks,
         "the network it is on: one of the topology, shared by all who name it, or a named network, one of its own"),
       .key(
-        "networks", Kind<Located<String>>.name.list(atLeast: 1, atMost: 16).distinct(\.value), \.networks,
+        "networks", ValueFormat<Located<String>>.name.list(atLeast: 1, atMost: 16).distinct(\.value), \.networks,
         "several networks, the preferred one first"),
       .key(
-        "lan", Kind<Located<String>>.name, \.lan, "peers with the same lan share one instance of their named network"),
+        "lan", ValueFormat<Located<String>>.name, \.lan,
+        "peers with the same lan share one instance of their named network"),
       .key(
         "settings", .node(.named(.anyScalar)), \.settings,
         "settings that its profile declares"),
@@ -65,8 +67,8 @@ struct PeerDraft: Sendable, Equatable {
 
 extension Kind {
   /// The kind of a list that is written as its single value.
-  var list1: Kind<[Value]> {
-    Kind<[Value]>(shape) { node, reading in
+  var list1: ValueFormat<[Value]> {
+    ValueFormat<[Value]>(shape) { node, reading in
       decode(node, &reading).map { [$0] }
     } encode: { values in
       values.first.map(encode) ?? .list([])
@@ -84,10 +86,10 @@ extension Scenario.Devices {
     ])
 }
 
-extension Kind where Value == Located<String> {
+extension ValueFormat where Value == Located<String> {
   /// Reads a single name; for a list it suggests the key that takes several.
-  static var oneName: Kind<Located<String>> {
-    let name = Kind<Located<String>>.name
+  static var oneName: ValueFormat<Located<String>> {
+    let name = ValueFormat<Located<String>>.name
     return name.decoded { node, reading in
       guard node.items != nil else { return name.decode(node, &reading) }
       reading.report(
@@ -97,17 +99,17 @@ extension Kind where Value == Located<String> {
   }
 }
 
-extension Kind where Value == Scenario.Devices.Microphone {
+extension ValueFormat where Value == Scenario.Devices.Microphone {
   /// Reads `speech`, or `{ file: voice.wav }`.
-  fileprivate static var microphone: Kind<Scenario.Devices.Microphone> {
+  fileprivate static var microphone: ValueFormat<Scenario.Devices.Microphone> {
     .either(scalar: word, mapping: recording, isScalar: { if case .file = $0 { false } else { true } })
   }
 
-  private static var word: Kind<Scenario.Devices.Microphone> {
+  private static var word: ValueFormat<Scenario.Devices.Microphone> {
     let made: [(String, Scenario.Devices.Microphone)] = [
       ("speech", .speech), ("tone", .tone), ("noise", .noise), ("silence", .silence),
     ]
-    let words = Kind<String>.choice(of: made.map(\.0))
+    let words = ValueFormat<String>.choice(of: made.map(\.0))
     return Kind(words.shape) { node, reading in
       if node.scalar?.text == "file" {
         reading.report(
@@ -125,12 +127,12 @@ extension Kind where Value == Scenario.Devices.Microphone {
     var atEnd = Recording.End.repeat
   }
 
-  private static var recording: Kind<Scenario.Devices.Microphone> {
+  private static var recording: ValueFormat<Scenario.Devices.Microphone> {
     MappingType(
       "recording", "a WAV file that a microphone hears", Draft(),
       [
         .key(
-          "file", Kind<String>.text.located, \.file, required: true,
+          "file", ValueFormat<String>.text.located, \.file, required: true,
           "a WAV of 16-bit PCM, 48000 Hz, mono; relative to the file that names it"),
         .key("at_end", .choice, \.atEnd, default: "repeat", "what comes after it: the same again, or silence"),
       ]
@@ -148,8 +150,8 @@ extension Scenario.Audio {
   static let type = MappingType(
     "audio", "how a peer encodes audio; what is left out is the profile's", Scenario.Audio(),
     [
-      .key("ptime", Kind<Interval>.duration(.positive).checked(ptimeProblem), \.ptime, "audio in one packet"),
-      .key("bitrate", Kind<DataRate>.rate.checked(bitrateProblem), \.bitrate, "target of the encoder"),
+      .key("ptime", ValueFormat<Interval>.duration(.positive).checked(ptimeProblem), \.ptime, "audio in one packet"),
+      .key("bitrate", ValueFormat<DataRate>.rate.checked(bitrateProblem), \.bitrate, "target of the encoder"),
       .key("fec", .flag, \.fec, "Opus in-band forward error correction; on in every peer without the key"),
       .key("dtx", .flag, \.dtx, "Opus discontinuous transmission"),
       .key("complexity", .count(0...10), \.complexity, "Opus complexity"),
@@ -172,11 +174,12 @@ extension Scenario.ICESettings {
     "ice", "ICE servers and policy of a peer", Scenario.ICESettings(),
     [
       .key(
-        "servers", Kind<Located<String>>.name.list().distinct(\.value), \.servers, default: "all there are",
+        "servers", ValueFormat<Located<String>>.name.list().distinct(\.value), \.servers, default: "all there are",
         "STUN and TURN servers by name"),
       .key(
         "turn_transports",
-        Kind<Topology.Server.Transport>.choice.located.list(atLeast: 1).distinct(\.value.rawValue), \.turnTransports,
+        ValueFormat<Topology.Server.Transport>.choice.located.list(atLeast: 1).distinct(\.value.rawValue),
+        \.turnTransports,
         default: "all a server has", "how it reaches TURN servers"),
       .key("policy", .choice, \.policy, default: "all", "which candidates it uses"),
       .key(

@@ -10,16 +10,16 @@ struct ServerDraft: Sendable, Equatable {
     "server settings", "", Topology.Server(),
     [
       .key(
-        "kind", .serverKind, \.kind, required: true,
+        "kind", .serverFormat, \.kind, required: true,
         "what it serves: stun, turn, or what the vocabulary of a profile declares, such as signalling"),
       .key(
-        "profile", Kind<String>.text.located, \.profile,
+        "profile", ValueFormat<String>.text.located, \.profile,
         "whose server it is; the only profile of the peers that declares such a server without it"),
       .key(
-        "transports", Kind<Topology.Server.Transport>.choice.list(atLeast: 1).distinct(\.rawValue), \.transports,
+        "transports", ValueFormat<Topology.Server.Transport>.choice.list(atLeast: 1).distinct(\.rawValue), \.transports,
         default: "[udp]", "how clients reach it"),
       .key(
-        "port", Topology.Server.Port.kind, \.ports, default: "3478, and 443 for a server of a profile",
+        "port", Topology.Server.Port.format, \.ports, default: "3478, and 443 for a server of a profile",
         "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
     ])
@@ -28,7 +28,7 @@ struct ServerDraft: Sendable, Equatable {
   private static let turnType = MappingType(
     "TURN server settings", "", Topology.Server(),
     [
-      .key("tls", Topology.Server.TLS.type.kind, \.tls, "TURN: how it serves TLS"),
+      .key("tls", Topology.Server.TLS.type.format, \.tls, "TURN: how it serves TLS"),
       .key(
         "lifetime", .duration(.positive), \.lifetime, default: "600s",
         "TURN: how long an allocation lives whose client asks for no longer; who does gets up to 3600s, or this if it is more"
@@ -51,13 +51,14 @@ struct ServerDraft: Sendable, Equatable {
     "server", "a STUN or TURN host, or a server of a profile", ServerDraft(),
     [
       .key(
-        "network", Kind<Located<String>>.name, \.network, alias: "net", default: "the internet", "where it stands"),
+        "network", ValueFormat<Located<String>>.name, \.network, alias: "net", default: "the internet",
+        "where it stands"),
       .key("why", .text, \.server.why, "the reason, echoed in failures"),
     ] + serverType.keys(of: \ServerDraft.server) + turnType.keys(of: \ServerDraft.server))
 
   /// The kind of ``type`` that also refuses keys without a meaning for the kind of server.
-  static let kind = type.partialKind.decoded { node, reading in
-    let draft = type.partialKind.decode(node, &reading)
+  static let format = type.partialFormat.decoded { node, reading in
+    let draft = type.partialFormat.decode(node, &reading)
     guard let draft, node["kind"] != nil else { return draft }
     let server = draft.server
     let ofTURN = turnType.keyNames.filter { !serverType.keyNames.contains($0) }
@@ -90,10 +91,10 @@ extension Topology.Server {
     guard kind == .turn else { return nil }
     let servesTLS = transports.contains(.tls)
     if key == "tls", !servesTLS {
-      return ("nobody comes by TLS: transports do not name it", "for example transports: [udp, tcp, tls]")
+      return ("no client can use TLS: transports do not name it", "for example transports: [udp, tcp, tls]")
     }
     if key == "port", transports == [.tls] {
-      return ("nobody comes by UDP or TCP, for which port is", "write tls: { port: \(ports.first?.number ?? 443) }")
+      return ("no client can use UDP or TCP, for which port is", "write tls: { port: \(ports.first?.number ?? 443) }")
     }
     return nil
   }
@@ -148,7 +149,7 @@ extension ServerDraft {
 
 extension Topology.Server.Port {
   /// Reads a port, several ports, or a mapping from transports to ports.
-  static let kind: Kind<[Topology.Server.Port]> = {
+  static let format: ValueFormat<[Topology.Server.Port]> = {
     let several = numbers
     let mapping = byTransport.kind.map { draft, span, reading -> [Topology.Server.Port]? in
       let ports = draft.udp.map { ($0, Topology.Server.Transport.udp) } + draft.tcp.map { ($0, .tcp) }
@@ -163,7 +164,7 @@ extension Topology.Server.Port {
       }
       return ByTransport(udp: numbers(.udp), tcp: numbers(.tcp))
     }
-    return Kind(.either([several.shape, mapping.shape])) { node, reading in
+    return ValueFormat(.either([several.shape, mapping.shape])) { node, reading in
       guard node.entries == nil else { return mapping.decode(node, &reading) }
       return several.decode(node, &reading).map { numbers in
         numbers.map { Topology.Server.Port(number: UInt16($0), transport: nil) }
@@ -176,7 +177,7 @@ extension Topology.Server.Port {
   /// The limit of ports: every peer sends requests to every port, from each of its addresses.
   private static let most = 16
 
-  private static let numbers = Kind<Int>.port.oneOrMany(atMost: most).distinct { "\($0)" }
+  private static let numbers = ValueFormat<Int>.port.oneOrMany(atMost: most).distinct { "\($0)" }
 
   private struct ByTransport: Sendable {
     var udp: [Int] = []
@@ -202,11 +203,11 @@ extension Topology.Server.Kind {
   }
 }
 
-extension Kind where Value == Topology.Server.Kind {
+extension ValueFormat where Value == Topology.Server.Kind {
   /// Reads `stun`, `turn`, or a server that a registered profile declares.
-  static var serverKind: Kind<Topology.Server.Kind> {
-    Kind(.text) { node, reading in
-      guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
+  static var serverFormat: ValueFormat<Topology.Server.Kind> {
+    ValueFormat(.text) { node, reading in
+      guard let text = ValueFormat<String>.text.decode(node, &reading) else { return nil }
       let legal = Topology.Server.Kind.words(in: reading.registry)
       guard legal.contains(text) else {
         let hint = Suggestion.hint(for: text, among: legal)

@@ -25,30 +25,34 @@ struct EntryDraft: Sendable {
     "timeline entry", "one trigger (at, after, when, every) and one effect (do, fault, send, clear, mark)",
     EntryDraft(),
     [
-      .key("id", Kind<Located<String>>.identifier, \.id, "the name other entries, windows and expectations use"),
-      .key("at", Kind<Interval>.duration().located, \.at, "trigger: at this virtual time"),
+      .key("id", ValueFormat<Located<String>>.identifier, \.id, "the name other entries, windows and expectations use"),
+      .key("at", ValueFormat<Interval>.duration().located, \.at, "trigger: at this virtual time"),
       .key(
-        "after", Kind<Interval>.duration().located, \.after, "trigger: so long after 'of', or after 'when' became true"),
+        "after", ValueFormat<Interval>.duration().located, \.after,
+        "trigger: so long after 'of', or after 'when' became true"),
       .key("of", .anchor, \.of, "the anchor 'after' and 'every' count from"),
       .key("when", .predicate, \.when, "trigger: when this becomes true"),
-      .key("every", Kind<Interval>.duration().checked(periodProblem).located, \.every, "trigger: again and again"),
+      .key(
+        "every", ValueFormat<Interval>.duration().checked(periodProblem).located, \.every, "trigger: again and again"),
       .key("until", .anchor, \.until, "'every' stops here"),
       .key(
-        "times", Kind<Int>.count(1...1_000_000).located, \.times,
+        "times", ValueFormat<Int>.count(1...1_000_000).located, \.times,
         "how often 'when' (once without it) or 'every' fires; the run waits for all, or for 'until'"),
       .key(
-        "do", Kind<String>.text(shape: .pattern("^[^ .]+\\.[^ ]+$")).located, \.action,
+        "do", ValueFormat<String>.text(shape: .pattern("^[^ .]+\\.[^ ]+$")).located, \.action,
         "effect: a user action, as peer.action"),
       .key(
-        "fault", Kind<String>.text(shape: .choice(FaultKind.allCases.map(\.rawValue))).located, \.fault,
+        "fault", ValueFormat<String>.text(shape: .choice(FaultKind.allCases.map(\.rawValue))).located, \.fault,
         "effect: a fault"),
-      .key("for", Kind<Interval>.duration(.positive).located, \.duration, "the fault clears itself after this"),
+      .key("for", ValueFormat<Interval>.duration(.positive).located, \.duration, "the fault clears itself after this"),
       .key(
-        "send", Kind<String>.text.located, \.message, "effect: a puppet sends a raw signalling message of this type"),
-      .key("clear", Kind<String>.text.located, \.clear, "effect: ends the fault of the entry with this id"),
-      .key("mark", Kind<Located<String>>.name, \.mark, "effect: none; the entry names a time, and this is its id"),
+        "send", ValueFormat<String>.text.located, \.message,
+        "effect: a puppet sends a raw signalling message of this type"),
+      .key("clear", ValueFormat<String>.text.located, \.clear, "effect: ends the fault of the entry with this id"),
       .key(
-        "refused", TimelineEntry.Refusal.kind.located, \.refusal, default: "false",
+        "mark", ValueFormat<Located<String>>.name, \.mark, "effect: none; the entry names a time, and this is its id"),
+      .key(
+        "refused", TimelineEntry.Refusal.format.located, \.refusal, default: "false",
         "the app is expected to refuse the action of 'do': true for any reason, or the reason in the app's words"),
       .key(
         "control", .flag, \.isControl, default: "false",
@@ -75,7 +79,7 @@ struct EntryDraft: Sendable {
     }
     let actions = registry.vocabularies.flatMap(\.actions) + CommonVocabulary.actions
     for parameter in actions.flatMap(\.parameters) {
-      add(parameter.name, Kind<Value>.declared(parameter.type).shape, parameter.summary)
+      add(parameter.name, ValueFormat<Value>.declared(parameter.type).shape, parameter.summary)
     }
     for key in Topology.Impairments.type.shape.keys + NATDraft.behaviorType.shape.keys where key.name != "why" {
       add(key.name, key.shape, key.summary)
@@ -91,17 +95,17 @@ struct EntryDraft: Sendable {
 
 extension TimelineEntry.Refusal {
   /// Reads a flag, or the reason.
-  static let kind: Kind<TimelineEntry.Refusal> = {
-    let flag = Kind<Bool>.flag
-    let text = Kind<String>.text
-    return Kind(.either([flag.shape, text.shape])) { node, reading in
+  static let format: ValueFormat<TimelineEntry.Refusal> = {
+    let flag = ValueFormat<Bool>.flag
+    let text = ValueFormat<String>.text
+    return ValueFormat(.either([flag.shape, text.shape])) { node, reading in
       if let isRefused = node.scalar?.flag { return isRefused ? .anyReason : TimelineEntry.Refusal.none }
       guard let reason = text.decode(node, &reading) else { return nil }
       guard !reason.isEmpty else {
         reading.report(.wrongType, "no app refuses for an empty reason", at: node.span, hint: "write refused: true")
         return nil
       }
-      if node.scalar?.isPlain == true, let hint = Kind<Bool>.hint(for: reason) {
+      if node.scalar?.isPlain == true, let hint = ValueFormat<Bool>.hint(for: reason) {
         let message = "expected true, false or the reason of the app, found \(node.description)"
         reading.report(.wrongType, message, at: node.span, hint: hint)
         return nil
@@ -112,7 +116,7 @@ extension TimelineEntry.Refusal {
       case .none: flag.encode(false)
       case .anyReason: flag.encode(true)
       case .reason(let reason):
-        Kind<Bool>.hint(for: reason) == nil ? text.encode(reason) : YAMLNode(quoting: reason)
+        ValueFormat<Bool>.hint(for: reason) == nil ? text.encode(reason) : YAMLNode(quoting: reason)
       }
     }
   }()
@@ -131,37 +135,38 @@ enum SendEffect {
       name: "server", shape: .text, isRequired: false, summary: "the server by way of which, where there are several",
       defaultText: nil),
     MappingShape.Key(
-      name: "fields", shape: .named(Kind<Value>.anyOrList.shape), isRequired: false, summary: "fields of the message",
+      name: "fields", shape: .named(ValueFormat<Value>.anyOrList.shape), isRequired: false,
+      summary: "fields of the message",
       defaultText: nil),
   ]
 }
 
 extension FaultParameter.Kind {
-  var shape: Shape { kind.shape }
+  var shape: Shape { format.shape }
 
   /// The decoder of an argument; names are checked against the cell.
-  var kind: Kind<Value> {
+  var format: ValueFormat<Value> {
     switch self {
     case .value(let type): .declared(type)
     case .list(let type):
-      Kind<Value>.declared(type).oneOrMany().distinct(\.description).value { .list($0) }
-    case .count(let range): Kind<Int>.count(range).value { .count($0) }
+      ValueFormat<Value>.declared(type).oneOrMany().distinct(\.description).value { .list($0) }
+    case .count(let range): ValueFormat<Int>.count(range).value { .count($0) }
     case .counts(let range):
-      Kind<Int>.count(range).oneOrMany().distinct(\.description).value { .list($0.map { .count($0) }) }
-    case .link: Kind<Located<String>>.link.value { .text($0.value) }
-    case .network: Kind<Located<String>>.network.value { .text($0.value) }
-    case .server: Kind<Located<String>>.server.value { .text($0.value) }
-    case .message: Kind<Value>.message
-    case .field: Kind<Value>.messageField
+      ValueFormat<Int>.count(range).oneOrMany().distinct(\.description).value { .list($0.map { .count($0) }) }
+    case .link: ValueFormat<Located<String>>.link.value { .text($0.value) }
+    case .network: ValueFormat<Located<String>>.network.value { .text($0.value) }
+    case .server: ValueFormat<Located<String>>.server.value { .text($0.value) }
+    case .message: ValueFormat<Value>.message
+    case .field: ValueFormat<Value>.messageField
     }
   }
 }
 
-extension Kind where Value == ScenarioFormat.Value {
+extension ValueFormat where Value == ScenarioFormat.Value {
   /// Reads a signalling message type of any peer of the scenario.
-  static var message: Kind<ScenarioFormat.Value> {
-    Kind<ScenarioFormat.Value>(.text) { node, reading in
-      guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
+  static var message: ValueFormat<ScenarioFormat.Value> {
+    ValueFormat<ScenarioFormat.Value>(.text) { node, reading in
+      guard let text = ValueFormat<String>.text.decode(node, &reading) else { return nil }
       let span = node.span
       let legal = reading.messageNames
       guard legal.contains(text) else {
@@ -175,11 +180,11 @@ extension Kind where Value == ScenarioFormat.Value {
   }
 }
 
-extension Kind where Value == ScenarioFormat.Value {
+extension ValueFormat where Value == ScenarioFormat.Value {
   /// Reads a field of a signalling message of any peer of the scenario, by name or role.
-  static var messageField: Kind<ScenarioFormat.Value> {
-    Kind<ScenarioFormat.Value>(.text) { node, reading in
-      guard let text = Kind<String>.text.decode(node, &reading) else { return nil }
+  static var messageField: ValueFormat<ScenarioFormat.Value> {
+    ValueFormat<ScenarioFormat.Value>(.text) { node, reading in
+      guard let text = ValueFormat<String>.text.decode(node, &reading) else { return nil }
       let fields = reading.messages.flatMap { $0.fields ?? [] }
       let legal = (fields.map(\.name) + fields.compactMap(\.role?.rawValue)).inOrderOfAppearance
       guard legal.contains(text) else {

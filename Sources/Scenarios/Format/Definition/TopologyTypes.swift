@@ -12,12 +12,12 @@ struct TopologyDraft: Sendable, Equatable {
     "topology", "networks, links and servers; what is left out is made up from named networks", TopologyDraft(),
     [
       .key(
-        "networks", NetworkDraft.type.partialKind.named, \.networks,
+        "networks", NetworkDraft.type.partialFormat.named, \.networks,
         "networks by name, each one network for all who name it; a named network gives each peer its own"),
-      .key("links", LinkDraft.type.partialKind.named, \.links, "lines by name, each from a peer to a network"),
-      .key("servers", ServerDraft.kind.named, \.servers, "STUN, TURN and signalling hosts by name"),
+      .key("links", LinkDraft.type.partialFormat.named, \.links, "lines by name, each from a peer to a network"),
+      .key("servers", ServerDraft.format.named, \.servers, "STUN, TURN and signalling hosts by name"),
       .key(
-        "turn", Kind<Bool>.flag.located, \.wantsTURN, default: "false",
+        "turn", ValueFormat<Bool>.flag.located, \.wantsTURN, default: "false",
         "adds a TURN server called turn (default-turn where a peer or another server has that name), by UDP, to the "
           + "internet, whatever TURN servers there are besides"),
     ])
@@ -42,33 +42,35 @@ struct NetworkDraft: Sendable, Equatable {
     "a network and the router that leads out of it; under topology one for all who name it, in a file of use one for each "
       + "peer", NetworkDraft(),
     [
-      .key("profile", Kind<Located<String>>.name, \.profile, "a named network that gives the keys left out here"),
+      .key(
+        "profile", ValueFormat<Located<String>>.name, \.profile, "a named network that gives the keys left out here"),
       .key("type", .choice, \.type, default: "ethernet", "the W3C networkType of its interfaces"),
       .key(
-        "cidr", Kind<IPPrefix>.prefix.located.oneOrMany(atMost: 2).distinct { "\($0.value)" }.orEmpty, \.prefixes,
+        "cidr", ValueFormat<IPPrefix>.prefix.located.oneOrMany(atMost: 2).distinct { "\($0.value)" }.orEmpty,
+        \.prefixes,
         "its prefix, or one prefix of each address family"),
-      .key("to", Kind<Located<String>>.name, \.uplink, "the network its router leads to, without translation"),
-      .key("nat", NATDraft.type.kind, \.nat, "the translation its router does"),
-      .key("firewall", Topology.Firewall.type.kind, \.firewall, "what its router lets out"),
+      .key("to", ValueFormat<Located<String>>.name, \.uplink, "the network its router leads to, without translation"),
+      .key("nat", NATDraft.type.format, \.nat, "the translation its router does"),
+      .key("firewall", Topology.Firewall.type.format, \.firewall, "what its router lets out"),
       .key(
         "isolated", .flag, \.isIsolated, default: "false",
         "its hosts are kept apart, as guests and a carrier's customers are"),
-      .key("link", LinkDraft.attachmentType.kind, \.link, "the line by which peers that name this network attach"),
+      .key("link", LinkDraft.attachmentType.format, \.link, "the line by which peers that name this network attach"),
       .key("mtu", .mtu, \.mtu, default: "1500B", "largest IP packet of its interfaces"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
       .key("title", .text, \.summary, "what it stands for"),
     ])
 }
 
-extension Kind where Value == [Located<IPPrefix>] {
+extension ValueFormat where Value == [Located<IPPrefix>] {
   /// The kind that decodes invalid prefixes to an empty list, after reporting.
-  fileprivate var orEmpty: Kind<Value> {
+  fileprivate var orEmpty: ValueFormat<Value> {
     decoded { node, reading in decode(node, &reading) ?? [] }
   }
 }
 
-extension Kind where Value == Int {
-  static var mtu: Kind<Int> {
+extension ValueFormat where Value == Int {
+  static var mtu: ValueFormat<Int> {
     byteSize.checked { (576...65_535).contains($0) ? nil : "an MTU is 576B to 65535B" }
   }
 }
@@ -81,14 +83,15 @@ extension Topology.Firewall {
       .key("block_udp", .flag, \.blockUDP, default: "false", "drops all UDP"),
       .key("block_tcp", .flag, \.blockTCP, default: "false", "drops all TCP"),
       .key(
-        "allow_ports", Kind<Int>.port.list(atLeast: 1).distinct { "\($0)" }, \.allowPorts,
+        "allow_ports", ValueFormat<Int>.port.list(atLeast: 1).distinct { "\($0)" }, \.allowPorts,
         "the only destination ports let out"),
       .key(
-        "block_ports", Kind<Int>.port.list(atLeast: 1).distinct { "\($0)" }, \.blockPorts,
+        "block_ports", ValueFormat<Int>.port.list(atLeast: 1).distinct { "\($0)" }, \.blockPorts,
         "destination ports not let out"),
       .key(
         "open_ports",
-        Kind<ClosedRange<Int>>.range(1...65_535).list(atLeast: 1).distinct(\.written).map { ranges, span, reading in
+        ValueFormat<ClosedRange<Int>>.range(1...65_535).list(atLeast: 1).distinct(\.written).map {
+          ranges, span, reading in
           for (index, range) in ranges.enumerated() {
             guard let other = ranges[..<index].first(where: range.overlaps) else { continue }
             reading.report(
@@ -128,11 +131,15 @@ struct LinkDraft: Sendable, Equatable {
   static let type = MappingType(
     "link", "a line from a peer to a network", LinkDraft(),
     [
-      .key("from", Kind<Located<String>>.name, \.from, required: true, "the peer, or a network whose router it serves"),
-      .key("to", Kind<Located<String>>.name, \.to, required: true, "the network"),
-      .key("profile", Kind<Located<String>>.name, \.profile, "a named network whose link gives the keys left out here"),
       .key(
-        "interface", Kind<Located<String>>.name, \.interface, default: "the link's name",
+        "from", ValueFormat<Located<String>>.name, \.from, required: true,
+        "the peer, or a network whose router it serves"),
+      .key("to", ValueFormat<Located<String>>.name, \.to, required: true, "the network"),
+      .key(
+        "profile", ValueFormat<Located<String>>.name, \.profile,
+        "a named network whose link gives the keys left out here"),
+      .key(
+        "interface", ValueFormat<Located<String>>.name, \.interface, default: "the link's name",
         "what the peer calls its end of it, as switch-network names it"),
       .key("start", .choice, \.start, default: "up", "whether it is up at the start"),
     ] + conditions)
@@ -163,12 +170,12 @@ extension Topology.Impairments {
     "impairments", "what one direction of a link does to packets", Topology.Impairments(),
     [
       .key("delay", .duration(), \.delay, default: "0s", "one-way propagation delay"),
-      .key("jitter", Topology.Jitter.kind, \.jitter, "how the delay varies: an amount, or a mapping"),
+      .key("jitter", Topology.Jitter.format, \.jitter, "how the delay varies: an amount, or a mapping"),
       .key(
-        "loss", Topology.Loss.kind, \.loss,
+        "loss", Topology.Loss.format, \.loss,
         "a share lost at random, or a mapping; a packet that is both lost and doubled arrives once"),
       .key("rate", .rate, \.rate, default: "unlimited", "capacity"),
-      .key("queue", Topology.Queue.kind, \.queue, "what waits for capacity: a time, a size, or a mapping"),
+      .key("queue", Topology.Queue.format, \.queue, "what waits for capacity: a time, a size, or a mapping"),
       .key("reorder", .percentage(), \.reorder, default: "0%", "share of packets that overtake others"),
       .key(
         "duplicate", .percentage(), \.duplicate, default: "0%",
@@ -188,14 +195,14 @@ extension Topology.Jitter {
       .key("order", .choice, \.order, default: "keep", "whether packets may overtake each other"),
     ])
 
-  static let kind = Kind<Topology.Jitter>.either(
-    scalar: Kind<Interval>.duration().map { amount, _, _ in
+  static let format = ValueFormat<Topology.Jitter>.either(
+    scalar: ValueFormat<Interval>.duration().map { amount, _, _ in
       var jitter = Topology.Jitter()
       jitter.amount = amount
       return jitter
     } back: {
       $0.amount
-    }, mapping: type.kind, isScalar: { $0.distribution == .normal && $0.order == .keep })
+    }, mapping: type.format, isScalar: { $0.distribution == .normal && $0.order == .keep })
 }
 
 extension Topology.Loss {
@@ -241,7 +248,7 @@ extension Topology.Loss {
       .key("bad", .percentage(), \.bad, default: "100%", "gilbert: share lost while bad"),
       .key("good", .percentage(), \.good, default: "0%", "gilbert: share lost while good"),
       .key(
-        "packets", Kind<ClosedRange<Int>>.range(1...1_000_000_000).located.list(atLeast: 1), \.packets,
+        "packets", ValueFormat<ClosedRange<Int>>.range(1...1_000_000_000).located.list(atLeast: 1), \.packets,
         "script: the numbers of the packets lost, or ranges such as 20-25, counted from 1 since this took effect"),
       .key(
         "every", .count(1...1_000_000_000), \.every, "script: after so many packets the count begins anew"),
@@ -251,7 +258,7 @@ extension Topology.Loss {
       .key("period", .duration(.positive), \.period, "script: after so long the spans begin anew"),
     ])
 
-  private static let span = Kind<Interval>.duration().list(atLeast: 2, atMost: 2)
+  private static let span = ValueFormat<Interval>.duration().list(atLeast: 2, atMost: 2)
     .map { ends, span, reading -> Range<Interval>? in
       guard ends[0] < ends[1] else {
         reading.report(.outOfRange, "a span ends after it begins", at: span, hint: "for example [200ms, 350ms]")
@@ -269,13 +276,13 @@ extension Topology.Loss {
     burst >= shortest ? nil : "a bad period is at least \(shortest) long on average"
   }
 
-  static let kind = Kind<Topology.Loss>.either(
-    scalar: Kind<Double>.percentage().map { rate, _, _ in
+  static let format = ValueFormat<Topology.Loss>.either(
+    scalar: ValueFormat<Double>.percentage().map { rate, _, _ in
       .random(rate: rate)
     } back: { loss in
       if case .random(let rate) = loss { rate } else { 0 }
     },
-    mapping: type.kind.map { draft, span, reading in
+    mapping: type.format.map { draft, span, reading in
       make(draft, span, &reading)
     } back: {
       Draft($0)
@@ -380,20 +387,20 @@ extension Topology.Queue {
     ])
 
   /// Reads the discipline. Other disciplines are recognised by name, to report that they are not supported.
-  private static let discipline = Kind<Topology.Queue.Discipline>.choice.decoded { node, reading in
+  private static let discipline = ValueFormat<Topology.Queue.Discipline>.choice.decoded { node, reading in
     let others = ["drop-head", "codel", "fq-codel", "red", "pie"]
     if let text = node.scalar?.text, others.contains(text) {
       let hint = "write kind: drop-tail, with packets, bytes or time"
       reading.report(.notAChoice, "queues of kind '\(text)' are not built yet", at: node.span, hint: hint)
       return nil
     }
-    return Kind<Topology.Queue.Discipline>.choice.decode(node, &reading)
+    return ValueFormat<Topology.Queue.Discipline>.choice.decode(node, &reading)
   }
 
-  static let kind: Kind<Topology.Queue> = {
-    let size = Kind<Int>.byteSize
-    let time = Kind<Interval>.duration(.positive)
-    let scalar = Kind<Topology.Queue>(.either([time.shape, size.shape])) { node, reading in
+  static let format: ValueFormat<Topology.Queue> = {
+    let size = ValueFormat<Int>.byteSize
+    let time = ValueFormat<Interval>.duration(.positive)
+    let scalar = ValueFormat<Topology.Queue>(.either([time.shape, size.shape])) { node, reading in
       var queue = Topology.Queue()
       if case .value(.byteSize) = Quantity.read(node.scalar?.text ?? "") {
         queue.bytes = size.decode(node, &reading)
@@ -404,7 +411,7 @@ extension Topology.Queue {
     } encode: { queue in
       queue.bytes.map(size.encode) ?? queue.time.map(time.encode) ?? .mapping([])
     }
-    let mapping = type.kind.map { queue, span, reading -> Topology.Queue? in
+    let mapping = type.format.map { queue, span, reading -> Topology.Queue? in
       guard [queue.packets != nil, queue.bytes != nil, queue.time != nil].count(where: \.self) <= 1 else {
         reading.report(.conflictingKeys, "a queue is bounded by one of packets, bytes and time", at: span)
         return nil

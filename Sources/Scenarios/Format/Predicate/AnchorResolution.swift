@@ -1,10 +1,10 @@
 import CallCore
 import Vocabulary
 
-extension Kind where Value == Anchor {
+extension ValueFormat where Value == Anchor {
   /// Reads an entry id, a definition, `start`, `end`, a virtual time, or an event of a peer.
-  static var anchor: Kind<Anchor> {
-    Kind(.either([.quantity(Quantity.durationUnits), .text])) { node, reading in
+  static var anchor: ValueFormat<Anchor> {
+    ValueFormat(.either([.quantity(Quantity.durationUnits), .text])) { node, reading in
       guard let scalar = node.scalar, scalar.coreType == .text || scalar.coreType == .integer else {
         let message = "expected an anchor, found \(node.description)"
         reading.report(.wrongType, message, at: node.span, explain: "anchors")

@@ -515,7 +515,7 @@ struct PredicateParser {
         .missingUnit, "'\(token.text)' has no unit", at: token,
         hint: Quantity.hint(token.text, unit: example), &reading)
     case .differs(let wanted):
-      let hint = type == .flag ? Kind<Bool>.hint(for: token.text) : nil
+      let hint = type == .flag ? ValueFormat<Bool>.hint(for: token.text) : nil
       report(.predicateType, "expected \(wanted), found '\(token.text)'", at: token, hint: hint, &reading)
     }
     return nil
@@ -529,9 +529,9 @@ extension Operand {
   }
 }
 
-extension Kind where Value == Predicate {
-  static var predicate: Kind<Predicate> {
-    Kind(.either([.text, .flag])) { node, reading in
+extension ValueFormat where Value == Predicate {
+  static var predicate: ValueFormat<Predicate> {
+    ValueFormat(.either([.text, .flag])) { node, reading in
       PredicateParser.parse(node, &reading)
     } encode: {
       .plain($0.written)

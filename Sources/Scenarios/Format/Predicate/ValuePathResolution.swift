@@ -139,13 +139,13 @@ extension Reading {
   }
 }
 
-extension Kind where Value == ValuePath {
+extension ValueFormat where Value == ValuePath {
   /// Reads a number of a peer, or `wire.media(from: bob)`.
-  static var numericPath: Kind<ValuePath> {
+  static var numericPath: ValueFormat<ValuePath> {
     let own = valuePath { path in
       [.text, .flag].contains(ValueFamily(path.type)) ? "'\(path)' is not a number" : nil
     }
-    return Kind(.either([own.shape, .pattern("^wire\\.")])) { node, reading in
+    return ValueFormat(.either([own.shape, .pattern("^wire\\.")])) { node, reading in
       guard node.scalar?.text.hasPrefix("wire.") == true else { return own.decode(node, &reading) }
       return PredicateParser.wireQuantity(node, &reading).map { quantity in
         ValuePath(
@@ -158,8 +158,9 @@ extension Kind where Value == ValuePath {
   }
 
   /// Reads `peer.name`; `problem` returns the reason to refuse a value.
-  static func valuePath(_ problem: @escaping @Sendable (ValuePath) -> String? = { _ in nil }) -> Kind<ValuePath> {
-    Kind(.pattern("^[^ .]+\\.[^ ]+$")) { node, reading in
+  static func valuePath(_ problem: @escaping @Sendable (ValuePath) -> String? = { _ in nil }) -> ValueFormat<ValuePath>
+  {
+    ValueFormat(.pattern("^[^ .]+\\.[^ ]+$")) { node, reading in
       guard let scalar = node.scalar, scalar.coreType == .text else {
         reading.report(
           .wrongType, "expected a value such as alice.ice.state, found \(node.description)", at: node.span)

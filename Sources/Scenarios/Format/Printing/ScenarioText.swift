@@ -38,7 +38,7 @@ extension DocumentDraft {
     media = scenario.media
     topology = TopologyDraft(scenario.topology, scenario.peers)
     peers = scenario.peers.map { Named(name: $0.name, span: .builtIn, value: PeerDraft($0, in: folder)) }
-    let predicate = Kind<Predicate>.predicate
+    let predicate = ValueFormat<Predicate>.predicate
     if !scenario.definitions.isEmpty {
       definitions = .mapping(scenario.definitions.map { ($0.name, predicate.encode($0.predicate)) })
     }

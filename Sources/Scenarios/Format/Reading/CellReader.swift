@@ -198,7 +198,7 @@ struct CellReader {
         reading.report(.unknownName, message, at: entry.keySpan, hint: hint, explain: "settings")
         continue
       }
-      if let value = Kind<Value>.declared(setting.type).decode(entry.value, &reading) {
+      if let value = ValueFormat<Value>.declared(setting.type).decode(entry.value, &reading) {
         if case .duration(let interval) = value, interval < .zero {
           reading.report(.outOfRange, "\(interval) is negative", at: entry.value.span)
           continue
@@ -250,7 +250,7 @@ struct CellReader {
       }
       reading.scope.currentDefinition = entry.key
       guard reading.checkName(entry.key, at: entry.keySpan),
-        let predicate = Kind<Predicate>.predicate.decode(entry.value, &reading)
+        let predicate = ValueFormat<Predicate>.predicate.decode(entry.value, &reading)
       else {
         reading.scope.used.insert("broken \(entry.key)")
         continue

@@ -125,13 +125,13 @@ enum EffectReader {
     of what: String, _ declaration: ActionDeclaration, _ node: YAMLNode, at span: SourceSpan, _ reading: inout Reading
   ) -> Arguments? {
     let parameters = declaration.parameters.map {
-      ($0.name, Kind<Value>.declared($0.type), $0.isRequired, $0.summary)
+      ($0.name, ValueFormat<Value>.declared($0.type), $0.isRequired, $0.summary)
     }
     return arguments(of: what, parameters, node, at: span, &reading)
   }
 
   private static func arguments(
-    of what: String, _ parameters: [(name: String, kind: Kind<Value>, isRequired: Bool, summary: String)],
+    of what: String, _ parameters: [(name: String, format: ValueFormat<Value>, isRequired: Bool, summary: String)],
     _ node: YAMLNode, at span: SourceSpan, _ reading: inout Reading
   ) -> Arguments? {
     var arguments = Arguments()
@@ -142,13 +142,13 @@ enum EffectReader {
           let message = "\(what) needs '\(parameter.name)': \(parameter.summary)"
           if !reading.excuses(node.entries ?? [], missing: message) {
             reading.report(
-              .missingKey, message, at: span, hint: Suggestion.hint(for: "", among: parameter.kind.shape.choices))
+              .missingKey, message, at: span, hint: Suggestion.hint(for: "", among: parameter.format.shape.choices))
           }
           isComplete = false
         }
         continue
       }
-      guard let value = parameter.kind.decode(argument, &reading) else {
+      guard let value = parameter.format.decode(argument, &reading) else {
         isComplete = false
         continue
       }
@@ -171,7 +171,7 @@ enum EffectReader {
     if let duration, !declaration.lasts {
       reading.report(.faultDoesNotLast, "\(name.value) is over at once, so it has no length", at: duration.span)
     }
-    let parameters = declaration.parameters.map { ($0.name, $0.kind.kind, $0.isRequired, $0.summary) }
+    let parameters = declaration.parameters.map { ($0.name, $0.kind.format, $0.isRequired, $0.summary) }
     let what = "the fault \(name.value)"
     guard let arguments = arguments(of: what, parameters, node, at: name.span, &reading) else { return nil }
     var fault = Fault(kind: kind, arguments: arguments)
@@ -342,7 +342,7 @@ enum EffectReader {
   private static func send(
     _ message: Located<String>, _ node: YAMLNode, _ reading: inout Reading
   ) -> TimelineEntry.Effect? {
-    let peer = Kind<Located<String>>.peer
+    let peer = ValueFormat<Located<String>>.peer
     guard let fromNode = node["from"], let toNode = node["to"] else {
       let missing = node["from"] == nil ? "from" : "to"
       reading.report(.missingKey, "'send' needs the key '\(missing)'", at: message.span)
@@ -363,12 +363,12 @@ enum EffectReader {
     }
     var fields = Arguments()
     if let node = node["fields"] {
-      guard let named = Kind<Value>.anyOrList.named.decode(node, &reading) else { return nil }
+      guard let named = ValueFormat<Value>.anyOrList.named.decode(node, &reading) else { return nil }
       fields.entries = named.map { ($0.name, Located($0.value, at: $0.span)) }
     }
     var written: Located<String>?
     if let node = node["server"] {
-      guard let name = Kind<Located<String>>.server.decode(node, &reading) else { return nil }
+      guard let name = ValueFormat<Located<String>>.server.decode(node, &reading) else { return nil }
       written = name
     }
     let choice = CallServerResolution(reading.scope).choice(
@@ -398,11 +398,11 @@ enum EffectReader {
   }
 }
 
-extension Kind where Value == ScenarioFormat.Value {
+extension ValueFormat where Value == ScenarioFormat.Value {
   /// Reads any scalar, or a list of scalars.
-  static var anyOrList: Kind<ScenarioFormat.Value> {
+  static var anyOrList: ValueFormat<ScenarioFormat.Value> {
     let list = any.list()
-    return Kind(.either([.anyScalar, list.shape])) { node, reading in
+    return ValueFormat(.either([.anyScalar, list.shape])) { node, reading in
       node.items == nil ? any.decode(node, &reading) : list.decode(node, &reading).map { .list($0) }
     } encode: {
       $0.node

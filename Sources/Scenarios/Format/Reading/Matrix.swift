@@ -18,11 +18,11 @@ struct Matrix: Sendable {
 
   static let maximumCellCount = 4_096
 
-  private static let ruleList = Kind<YAMLScalar>.scalar.oneOrMany().distinct(\.text).named.list()
-  private static let valueList = Kind<YAMLScalar>.scalar.list(atLeast: 1).distinct(\.text)
+  private static let ruleList = ValueFormat<YAMLScalar>.scalar.oneOrMany().distinct(\.text).named.list()
+  private static let valueList = ValueFormat<YAMLScalar>.scalar.list(atLeast: 1).distinct(\.text)
 
   /// The shape for the schema: variables with their values, and the two rules.
-  static let kind = Kind<YAMLNode>.node(.named(.either([valueList.shape, ruleList.shape])))
+  static let format = ValueFormat<YAMLNode>.node(.named(.either([valueList.shape, ruleList.shape])))
 
   private(set) var cells: [[Assignment]] = [[]]
   private(set) var variables: [(name: String, span: SourceSpan)] = []

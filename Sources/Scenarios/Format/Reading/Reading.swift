@@ -281,9 +281,9 @@ struct Scope {
   }
 }
 
-extension Kind where Value == Located<String> {
-  static var name: Kind<Located<String>> {
-    Kind<String>.text(shape: .pattern("^[A-Za-z0-9_][A-Za-z0-9_/-]*$")).map { text, span, reading in
+extension ValueFormat where Value == Located<String> {
+  static var name: ValueFormat<Located<String>> {
+    ValueFormat<String>.text(shape: .pattern("^[A-Za-z0-9_][A-Za-z0-9_/-]*$")).map { text, span, reading in
       reading.checkName(text, at: span) ? Located(text, at: span) : nil
     } back: {
       $0.value
@@ -291,7 +291,7 @@ extension Kind where Value == Located<String> {
   }
 
   /// Reads a name, or `#3`, the identifier of the third unnamed item of a list.
-  static var identifier: Kind<Located<String>> {
+  static var identifier: ValueFormat<Located<String>> {
     let name = self.name
     return name.decoded(.pattern("^([A-Za-z0-9_][A-Za-z0-9_/-]*|#[1-9][0-9]*)$")) { node, reading in
       guard let text = node.scalar?.text, text.hasPrefix("#"), let number = Int(text.dropFirst()), number > 0,
@@ -301,24 +301,24 @@ extension Kind where Value == Located<String> {
     }
   }
 
-  static var peer: Kind<Located<String>> {
+  static var peer: ValueFormat<Located<String>> {
     reference(.unknownPeer, "peer") { $0.peers.map(\.name) }
   }
-  static var network: Kind<Located<String>> {
+  static var network: ValueFormat<Located<String>> {
     reference(.unknownNetwork, "network") { $0.networks }
   }
-  static var link: Kind<Located<String>> {
+  static var link: ValueFormat<Located<String>> {
     reference(.unknownLink, "link") { $0.links }
   }
-  static var server: Kind<Located<String>> {
+  static var server: ValueFormat<Located<String>> {
     reference(.unknownServer, "server") { $0.servers.map(\.name) }
   }
 
   /// Reads a name that must be in scope.
   private static func reference(
     _ code: DiagnosticCode, _ noun: String, _ legal: @escaping @Sendable (Scope) -> [String]
-  ) -> Kind<Located<String>> {
-    Kind<String>.text.map { text, span, reading in
+  ) -> ValueFormat<Located<String>> {
+    ValueFormat<String>.text.map { text, span, reading in
       let names = legal(reading.scope)
       guard names.contains(text) else {
         if code == .unknownNetwork, BuiltInNetworks.all.contains(where: { $0.name == text }) {

@@ -42,6 +42,6 @@ extension Reading {
   /// Reports a reserved name, with its meaning.
   mutating func refuse(_ name: String, meaning: String?, at span: SourceSpan) {
     guard let meaning else { return }
-    report(.reservedName, "'\(name)' is no name here: it is \(meaning)", at: span, hint: "choose another name")
+    report(.reservedName, "'\(name)' cannot be a name: it is \(meaning)", at: span, hint: "choose another name")
   }
 }

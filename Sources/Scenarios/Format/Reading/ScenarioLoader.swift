@@ -291,7 +291,7 @@ struct UsedProfiles: Sendable {
     var networks = networks
     for (index, node) in variable {
       networks[index].value =
-        NetworkDraft.type.kind.decode(Substitution.node(node, &reading), &reading) ?? NetworkDraft()
+        NetworkDraft.type.format.decode(Substitution.node(node, &reading), &reading) ?? NetworkDraft()
     }
     return networks
   }

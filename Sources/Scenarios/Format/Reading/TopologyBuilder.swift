@@ -299,7 +299,7 @@ struct TopologyBuilder {
       reading.scope.used.insert("network \(value.from.value)")
     } else if topology.server(value.from.value) == nil {
       let hint = Suggestion.hint(for: value.from.value, among: peers.map(\.name) + networks, noun: "there are")
-      let message = "nobody is called '\(value.from.value)', so the link '\(draft.name)' has no peer"
+      let message = "no peer is called '\(value.from.value)', so the link '\(draft.name)' has no peer"
       reading.report(.linkWithoutPeer, message, at: value.from.span, hint: hint)
     }
   }

@@ -18,7 +18,7 @@ package final class Explanation {
   private let lost: LostNetworks
   private let network: NetworkEvidence
   private let recent: RecentTrouble
-  private let deeds: UserDeeds
+  private let chosenActions: ChosenActions
   private let ice: ICEHistory
   private let hearing: Hearing
 
@@ -31,7 +31,7 @@ package final class Explanation {
     network = NetworkEvidence(context, ice, faults)
     recent = RecentTrouble(context)
     hearing = Hearing(context, ice)
-    deeds = UserDeeds(context, hearing)
+    chosenActions = ChosenActions(context, hearing)
   }
 
   /// The time between a cause and its detection: consent checks and media must be missing for seconds before a
@@ -82,12 +82,13 @@ package final class Explanation {
     let trouble = (ice.trouble(of: peers) ?? time) - Self.lead
     return Finding(
       trail: trails.lines(of: peers), faults: faults.lines(at: time, since: trouble),
-      explanation: deeds.lines(at: time) + events(of: peers, at: time, withLosses: true), courses: courses(of: peers))
+      explanation: chosenActions.lines(at: time) + events(of: peers, at: time, withLosses: true),
+      courses: courses(of: peers))
   }
 
   /// Returns the actions of users and the faults of their devices that affect the expectation.
   private func people(of expectation: Expectation, at time: Instant) -> [String] {
-    deeds.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation)
+    chosenActions.lines(of: expectation, at: time) + hearing.deviceLines(of: expectation)
   }
 
   /// Returns the events of apps, servers and the network. They follow the actions of users, which are the more likely

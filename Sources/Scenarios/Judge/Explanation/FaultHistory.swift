@@ -27,7 +27,7 @@ struct FaultHistory {
   }
 
   func active(at time: Instant) -> [Instance] {
-    told(at: time, since: time).filter(\.fault.kind.lasts)
+    relevant(at: time, since: time).filter(\.fault.kind.lasts)
   }
 
   /// Returns lines such as `link.down wifi since 18.31 s`. An instantaneous fault is listed with its time, and one that
@@ -38,15 +38,17 @@ struct FaultHistory {
   ///   - isOfMedia: whether the media of an established connection failed; then faults that media do not pass come
   ///     last.
   func lines(at time: Instant, since trouble: Instant, isOfMedia: Bool = false) -> [String] {
-    let told = told(at: time, since: trouble)
-    guard isOfMedia else { return told.map { Self.line($0, at: time) } }
-    return told.filter { !Self.isBesideMedia($0.fault.kind) }.map { Self.line($0, at: time) }
-      + told.filter { Self.isBesideMedia($0.fault.kind) }.map { Self.line($0, at: time) + ", which no media passes" }
+    let relevant = relevant(at: time, since: trouble)
+    guard isOfMedia else { return relevant.map { Self.line($0, at: time) } }
+    return relevant.filter { !Self.isBesideMedia($0.fault.kind) }.map { Self.line($0, at: time) }
+      + relevant.filter { Self.isBesideMedia($0.fault.kind) }.map {
+        Self.line($0, at: time) + ", which no media passes"
+      }
   }
 
   /// Returns the faults that have begun and, if they last, continued in the trouble; of those that are over only the
   /// newest.
-  private func told(at time: Instant, since trouble: Instant) -> [Instance] {
+  private func relevant(at time: Instant, since trouble: Instant) -> [Instance] {
     let begun = instances.filter { $0.start <= time }
     var over = begun.count { $0.isOver(at: time) && $0.isOf(trouble) } - Self.overLimit
     return begun.filter { instance in

@@ -6,24 +6,24 @@ internal import SimNet
 struct FirewallVerdict {
   let topology: Topology
   let peer: Scenario.Peer
-  let ways: [Way]
+  let paths: [AccessPath]
 
   var lines: [String] { media + servers }
 
   /// The lines about the whole peer: it cannot reach any other peer directly.
   private var media: [String] {
-    guard !ways.isEmpty, ways.allSatisfy(\.closesMedia) else { return [] }
-    guard ways.allSatisfy(\.blocksUDP) else { return closedPorts }
-    let networks = ways.count == 1 ? "\(peer.name)'s network blocks" : "\(peer.name)'s networks block"
-    guard ways.allSatisfy(\.blocksTCP) else {
+    guard !paths.isEmpty, paths.allSatisfy(\.closesMedia) else { return [] }
+    guard paths.allSatisfy(\.blocksUDP) else { return closedPorts }
+    let networks = paths.count == 1 ? "\(peer.name)'s network blocks" : "\(peer.name)'s networks block"
+    guard paths.allSatisfy(\.blocksTCP) else {
       return ["\(networks) UDP, so that it can use no path but a relay over TCP or TLS" + withoutRelay]
     }
-    return ["\(networks) UDP and TCP, so that no path leads past \(ways.count == 1 ? "its" : "their") routers"]
+    return ["\(networks) UDP and TCP, so that no path leads past \(paths.count == 1 ? "its" : "their") routers"]
   }
 
   private var closedPorts: [String] {
-    let rules = ways.compactMap { way -> String? in
-      guard let router = way.routers.first(where: { Way(network: way.network, routers: [$0]).closesMedia }),
+    let rules = paths.compactMap { path -> String? in
+      guard let router = path.routers.first(where: { AccessPath(network: path.network, routers: [$0]).closesMedia }),
         let rules = router.rules
       else { return nil }
       let name = "\(peer.name)'s network \(router.network.name)"
@@ -44,9 +44,9 @@ struct FirewallVerdict {
   /// The lines about the peer's servers that it cannot reach on any port from any of its networks.
   private var servers: [String] {
     // The address that a STUN server reports is useless if no other peer can be reached.
-    let kinds: [Topology.Server.Kind] = ways.allSatisfy(\.closesMedia) ? [.turn] : [.turn, .stun]
+    let kinds: [Topology.Server.Kind] = paths.allSatisfy(\.closesMedia) ? [.turn] : [.turn, .stun]
     return topology.servers.filter { kinds.contains($0.kind) && peer.ice.asks($0.name) }.flatMap { server -> [String] in
-      let found = ways.map { obstacles(to: server, on: $0) }
+      let found = paths.map { obstacles(to: server, on: $0) }
       guard !found.isEmpty, found.allSatisfy(\.isBlocked) else { return [] }
       return found.flatMap(\.lines).inOrderOfAppearance
     }
@@ -58,8 +58,8 @@ struct FirewallVerdict {
   }
 
   /// Returns the obstacles between the peer and a server on one of its paths.
-  private func obstacles(to server: Topology.Server, on way: Way) -> Obstacles {
-    let between = way.routers.prefix { $0.network.name != server.network.value }
+  private func obstacles(to server: Topology.Server, on path: AccessPath) -> Obstacles {
+    let between = path.routers.prefix { $0.network.name != server.network.value }
     let listeners = server.listeners(for: peer.ice)
     // Transports that are blocked entirely are described elsewhere.
     let wanted = listeners.filter { listener in
@@ -69,8 +69,8 @@ struct FirewallVerdict {
       }
     }
     guard !wanted.isEmpty else {
-      let isToBeTold = server.kind == .turn && !listeners.isEmpty && !(way.blocksUDP && way.blocksTCP)
-      return Obstacles(isBlocked: true, lines: isToBeTold ? [noTransport(of: server, listeners, on: way)] : [])
+      let isToBeTold = server.kind == .turn && !listeners.isEmpty && !(path.blocksUDP && path.blocksTCP)
+      return Obstacles(isBlocked: true, lines: isToBeTold ? [noTransport(of: server, listeners, on: path)] : [])
     }
     let ports = Set(wanted.map(\.port)).sorted()
     let lines: [String] = between.compactMap { router in
@@ -85,13 +85,15 @@ struct FirewallVerdict {
     return Obstacles(isBlocked: !lines.isEmpty, lines: lines)
   }
 
-  private func noTransport(of server: Topology.Server, _ listeners: [Topology.Server.Listener], on way: Way) -> String {
+  private func noTransport(of server: Topology.Server, _ listeners: [Topology.Server.Listener], on path: AccessPath)
+    -> String
+  {
     let transports = Wording.peers(listeners.map { "\($0.transport)".uppercased() }.inOrderOfAppearance)
     let offer =
       "the TURN server \(server.name) offers\(peer.ice.turnTransports == nil ? "" : " for \(peer.name)") nothing but "
       + transports
     // Blocked UDP is described once for all paths.
-    return way.blocksUDP ? offer : "\(peer.name)'s network \(way.network) blocks TCP, and \(offer)"
+    return path.blocksUDP ? offer : "\(peer.name)'s network \(path.network) blocks TCP, and \(offer)"
   }
 
   // MARK: Signalling
@@ -102,12 +104,12 @@ struct FirewallVerdict {
   func signalling(isDropping: (String) -> Bool) -> [String] {
     topology.servers(of: peer).flatMap { server -> [String] in
       let port = server.signallingPort
-      let obstacles = ways.compactMap { way in
-        way.routers.prefix { $0.network.name != server.network.value }.first { router in
+      let obstacles = paths.compactMap { path in
+        path.routers.prefix { $0.network.name != server.network.value }.first { router in
           router.rules.map { !$0.admits(.tcp, port) } ?? false
         }
       }
-      guard obstacles.count == ways.count else { return [] }
+      guard obstacles.count == paths.count else { return [] }
       return obstacles.filter { isDropping($0.network.name) }.compactMap { router in
         guard let rules = router.rules else { return nil }
         let rule = rules.blocksAllTCP ? "blocks TCP" : rules.rule(for: .tcp, closed: [port])

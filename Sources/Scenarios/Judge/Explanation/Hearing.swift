@@ -23,7 +23,7 @@ final class Hearing {
   private static let sent = ["stats.outbound-rtp", "stats.remote-inbound-rtp", "stats.media-source"]
   private static let received = ["q.", "stats.inbound-rtp", "stats.remote-outbound-rtp"]
 
-  // MARK: Who speaks
+  // MARK: Speech
 
   /// Returns the peers whose sound determines the values of an expectation, if it was not heard or is measured.
   func speakers(heardIn expectation: Expectation) -> [String] {

@@ -67,7 +67,7 @@ final class ICEHistory {
     onSettled?()
   }
 
-  // MARK: What became of it
+  // MARK: Outcome
 
   private func courses(of peer: String) -> [Course] { (subjects[peer] ?? []).compactMap { courses[$0] } }
 

@@ -16,7 +16,7 @@ struct TopologyVerdict {
   func lines(between peers: [String], isOfPaths: Bool = true) -> [String] {
     let real = peers.compactMap { scenario.peer($0) }.filter(\.hasCallStack)
     let firewalls = real.flatMap {
-      FirewallVerdict(topology: scenario.topology, peer: $0, ways: ways(of: $0)).lines
+      FirewallVerdict(topology: scenario.topology, peer: $0, paths: paths(of: $0)).lines
     }
     guard isOfPaths else { return firewalls }
     let needy = real.filter { $0.ice.policy == .relay }
@@ -44,23 +44,24 @@ struct TopologyVerdict {
   /// Returns why each peer cannot reach the signalling server.
   func signalling(of peers: [String], isDropping: (String) -> Bool) -> [String] {
     peers.compactMap { scenario.peer($0) }.flatMap { peer in
-      FirewallVerdict(topology: scenario.topology, peer: peer, ways: ways(of: peer)).signalling(isDropping: isDropping)
+      FirewallVerdict(topology: scenario.topology, peer: peer, paths: paths(of: peer)).signalling(
+        isDropping: isDropping)
     }
   }
 
-  private func ways(of peer: Scenario.Peer) -> [Way] { Way.all(of: peer, in: scenario, under: faults) }
+  private func paths(of peer: Scenario.Peer) -> [AccessPath] { AccessPath.all(of: peer, in: scenario, under: faults) }
 
   // MARK: NATs
 
   /// Returns why no pair of host, server-reflexive or peer-reflexive candidates of two peers can work, if none can.
   private func directPairs(_ a: Scenario.Peer, _ b: Scenario.Peer) -> [String] {
-    let (ways, others) = (ways(of: a), ways(of: b))
-    let pairs = ways.flatMap { way in others.map { (way, $0) } }
+    let (paths, others) = (paths(of: a), paths(of: b))
+    let pairs = paths.flatMap { path in others.map { (path, $0) } }
     let verdicts = pairs.map { verdict(of: $0.0, $0.1, haveAsked: (asksForAddress(a), asksForAddress(b))) }
     // Obstacles of firewalls alone have been described.
     guard !verdicts.contains(.mayWork), verdicts.contains(where: { $0 != .isBlocked }) else { return [] }
     guard verdicts.contains(where: { $0.reason != nil }) else { return [hostCandidates(a, b)] }
-    let borders = "\(a.name) is behind \(describe(ways)), \(b.name) behind \(describe(others))"
+    let borders = "\(a.name) is behind \(describe(paths)), \(b.name) behind \(describe(others))"
     let why = verdicts.compactMap(\.reason).inOrderOfAppearance.joined(separator: ", or ")
     let lack = scenario.topology.lackOfRelays(for: [a, b]).map { ", and \($0)" } ?? ""
     return [borders, "\(why): no direct pair can work, only a relay" + lack]
@@ -84,9 +85,9 @@ struct TopologyVerdict {
   }
 
   /// - Parameter haveAsked: whether each peer asks a server for its outside address.
-  private func verdict(of way: Way, _ other: Way, haveAsked: (Bool, Bool)) -> PairVerdict {
-    let ruling = verdict(of: way, other)
-    guard ruling == .mayWork, !meet(way, other), let nat = way.strictest?.nat, let facing = other.strictest?.nat
+  private func verdict(of path: AccessPath, _ other: AccessPath, haveAsked: (Bool, Bool)) -> PairVerdict {
+    let ruling = verdict(of: path, other)
+    guard ruling == .mayWork, !meet(path, other), let nat = path.strictest?.nat, let facing = other.strictest?.nat
     else { return ruling }
     // Checks from an unknown address pass only an endpoint-independent filter.
     let isReached = haveAsked.1 && (haveAsked.0 || facing.filter == .endpointIndependent)
@@ -95,15 +96,15 @@ struct TopologyVerdict {
   }
 
   /// Returns whether a path leads from one to the other without a NAT.
-  private func meet(_ way: Way, _ other: Way) -> Bool {
-    way.passes(other.network) || other.passes(way.network) || (way.hasIPv6 && other.hasIPv6)
+  private func meet(_ path: AccessPath, _ other: AccessPath) -> Bool {
+    path.passes(other.network) || other.passes(path.network) || (path.hasIPv6 && other.hasIPv6)
   }
 
-  private func verdict(of way: Way, _ other: Way) -> PairVerdict {
+  private func verdict(of path: AccessPath, _ other: AccessPath) -> PairVerdict {
     // If one network is on the other's path out, they meet before the NATs of both.
-    guard !way.passes(other.network), !other.passes(way.network) else { return .mayWork }
-    guard !way.closesMedia, !other.closesMedia else { return .isBlocked }
-    guard !meet(way, other), let nat = way.strictest?.nat, let facing = other.strictest?.nat,
+    guard !path.passes(other.network), !other.passes(path.network) else { return .mayWork }
+    guard !path.closesMedia, !other.closesMedia else { return .isBlocked }
+    guard !meet(path, other), let nat = path.strictest?.nat, let facing = other.strictest?.nat,
       !reaches(nat, facing), !reaches(facing, nat)
     else { return .mayWork }
     return .neitherIsPassed(isSymmetric: nat.isSymmetric && facing.isSymmetric)
@@ -124,8 +125,8 @@ struct TopologyVerdict {
     scenario.topology.servers.contains { [.stun, .turn].contains($0.kind) && peer.ice.asks($0.name) }
   }
 
-  private func describe(_ ways: [Way]) -> String {
-    ways.compactMap(\.strictest).map(describe).joined(separator: " and ")
+  private func describe(_ paths: [AccessPath]) -> String {
+    paths.compactMap(\.strictest).map(describe).joined(separator: " and ")
   }
 
   /// Returns whether checks from behind one NAT pass the other, to the port that its STUN server saw.
@@ -137,7 +138,7 @@ struct TopologyVerdict {
     }
   }
 
-  private func describe(_ border: Way.Border) -> String {
+  private func describe(_ border: AccessPath.Border) -> String {
     let kind = border.nat.isSymmetric ? "a symmetric NAT" : "a NAT"
     return "\(kind) (\(border.network.name): mapping by \(border.nat.map.rawValue), "
       + "filtering by \(border.nat.filter.rawValue))"

@@ -50,7 +50,7 @@ package final class InvariantJudge {
     violations.append(violation)
   }
 
-  // MARK: What the runner hands in
+  // MARK: Input from the runner
 
   /// Takes a peer's statistics, read between its events.
   package func sampled(_ report: StatsReport, of peer: String, at time: Instant) {

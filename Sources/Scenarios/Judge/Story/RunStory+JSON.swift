@@ -10,7 +10,7 @@ extension RunStory {
       "participants": .array(participants.map { .strings([$0.name, $0.role.rawValue]) }),
       "machines": .array(machines.map(\.json)), "faults": .array(faults.map(\.json)),
       "firings": firings.json { [.of($0.order), .of($0.time), .string($0.entry)] },
-      "deeds": deeds.json {
+      "userActions": userActions.json {
         [
           .of($0.order), .of($0.time), .string($0.peer), .string($0.action), .string($0.target), .bool($0.isRefused),
         ]
@@ -39,7 +39,8 @@ extension RunStory {
       let machines = json.list("machines", { Machine(json: $0) }),
       let faults = json.list("faults", { FaultInterval(json: $0) }),
       let firings = Bounded(json["firings"], { Firing(row: $0) }),
-      let deeds = Bounded(json["deeds"], { Deed(row: $0) }), let notes = Bounded(json["notes"], { Note(row: $0) }),
+      let userActions = Bounded(json["userActions"], { UserAction(row: $0) }),
+      let notes = Bounded(json["notes"], { Note(row: $0) }),
       let messages = json.list("messages", { Message(json: $0) }), let omitted = json["omittedMessages"]?.integer,
       let pairs = Bounded(json["pairs"], { PairInterval(row: $0) }),
       let flows = json.list("flows", { MediaFlow(json: $0) }), let drops = json.list("drops", { DropSeries(json: $0) }),
@@ -49,7 +50,7 @@ extension RunStory {
     self.machines = machines
     self.faults = faults
     self.firings = firings
-    self.deeds = deeds
+    self.userActions = userActions
     self.notes = notes
     self.messages = messages
     omittedMessages = Int(omitted)
@@ -123,7 +124,7 @@ extension RunStory.Firing {
   }
 }
 
-extension RunStory.Deed {
+extension RunStory.UserAction {
   fileprivate init?(row: [JSON]) {
     guard row.count == 6, let order = row[0].integer, let time = row[1].instant, let peer = row[2].string,
       let action = row[3].string, let target = row[4].string, let isRefused = row[5].flag

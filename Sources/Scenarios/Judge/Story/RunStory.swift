@@ -15,7 +15,7 @@ public struct RunStory: Hashable, Sendable {
   /// The firings of timeline entries.
   public var firings: Bounded<Firing> = .init(limit: 256)
   /// The actions of users.
-  public var deeds: Bounded<Deed> = .init(limit: 256)
+  public var userActions: Bounded<UserAction> = .init(limit: 256)
   /// Errors, refusals, end codes and ICE restarts.
   public var notes: Bounded<Note> = .init(limit: 512)
   /// The signalling messages, in the order of sending.
@@ -101,7 +101,7 @@ public struct RunStory: Hashable, Sendable {
   }
 
   /// An action of a peer's user.
-  public struct Deed: Hashable, Sendable {
+  public struct UserAction: Hashable, Sendable {
     /// The position among all elements of the story.
     public var order: Int
     /// The time of the action.
@@ -246,7 +246,7 @@ extension RunStory {
     var story = self
     for index in machines.indices { story.machines[index].changes.limit(to: 24) }
     story.firings.limit(to: 32)
-    story.deeds.limit(to: 32)
+    story.userActions.limit(to: 32)
     story.notes.limit(to: 16)
     story.pairs.limit(to: 8)
     story.omittedMessages += max(0, messages.count - 60)

@@ -6,7 +6,7 @@ extension StoryCollector {
     note(PeerEvents.code, in: trace) { (code: $0, text: "raised \($0)") }
     note(PeerEvents.callEnded, in: trace) { (code: $0, text: "ended with \($0)") }
     trace.listen(to: PeerEvents.actionRefused) { [unowned self, unowned trace] record, _, _ in
-      refuseLastDeed(of: trace.name(of: record.subject))
+      refuseLastAction(of: trace.name(of: record.subject))
     }
     note(PeerEvents.actionRefused, in: trace) { (nil, "the app refused \($0): \($1)") }
     note(PeerEvents.illegalTransition, in: trace) { (nil, "\($0) may not go from \($1) to \($2) on \($3)") }

@@ -12,7 +12,7 @@ package final class StoryCollector: TraceObserver {
   private var machineIndex: [MachineKey: Int] = [:]
   private(set) var faults: [RunStory.FaultInterval] = []
   private(set) var firings = Bounded<RunStory.Firing>(limit: 256)
-  private(set) var deeds = Bounded<RunStory.Deed>(limit: 256)
+  private(set) var userActions = Bounded<RunStory.UserAction>(limit: 256)
   private(set) var notes = Bounded<RunStory.Note>(limit: 512)
   private(set) var drops = StoryDrops()
   private var messages: StoryMessages
@@ -93,7 +93,7 @@ package final class StoryCollector: TraceObserver {
     }
     trace.listen(to: RunEvents.faultCleared) { [unowned self] record, entry, _ in clear(entry, at: record.time) }
     trace.listen(to: PeerEvents.action) { [unowned self, unowned trace] record, action, target in
-      deeds.append(
+      userActions.append(
         .init(
           order: nextOrder(), time: record.time, peer: trace.name(of: record.subject), action: action, target: target))
     }
@@ -163,7 +163,7 @@ package final class StoryCollector: TraceObserver {
 
   func append(_ note: RunStory.Note) { notes.append(note) }
 
-  func refuseLastDeed(of peer: String) { deeds.changeLast { $0.isRefused = $0.peer == peer || $0.isRefused } }
+  func refuseLastAction(of peer: String) { userActions.changeLast { $0.isRefused = $0.peer == peer || $0.isRefused } }
 
   func nextOrder() -> Int {
     order += 1
@@ -216,7 +216,7 @@ package final class StoryCollector: TraceObserver {
     story.machines = machines
     story.faults = faults
     story.firings = firings
-    story.deeds = deeds
+    story.userActions = userActions
     story.notes = notes
     story.messages = messages.all
     story.omittedMessages = messages.omitted

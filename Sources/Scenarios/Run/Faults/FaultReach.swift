@@ -40,7 +40,7 @@ struct FaultReach {
   var decided: FaultReach { isAskedLate ? self : FaultReach(lack: lack(), now: hasMet()) }
 }
 
-// MARK: - What lasts
+// MARK: - Lasting faults
 
 extension FaultReach {
   /// Measures a lasting change.
@@ -102,7 +102,7 @@ extension FaultReach {
   }
 }
 
-// MARK: - What happens at once
+// MARK: - Instantaneous faults
 
 extension FaultReach {
   init(_ event: FaultEffect.TURNEvent, of turn: TURNServerHost) {

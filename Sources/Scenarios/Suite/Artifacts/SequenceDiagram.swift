@@ -19,7 +19,7 @@ struct SequenceDiagram {
 
   init(_ story: RunStory) {
     self.story = story
-    hidden = story.omittedMessages + story.deeds.omitted
+    hidden = story.omittedMessages + story.userActions.omitted
     for event in events { draw(event.kind) }
   }
 
@@ -37,7 +37,7 @@ struct SequenceDiagram {
     case sent(Int)
     case received(Int, receipt: Int)
     case change(subject: String, machine: String, RunStory.Machine.Change)
-    case deed(RunStory.Deed)
+    case action(RunStory.UserAction)
     case firing(RunStory.Firing)
     case applied(RunStory.FaultInterval)
     case cleared(RunStory.FaultInterval, at: Instant)
@@ -63,7 +63,7 @@ struct SequenceDiagram {
         events.append((coming.order, .received(index, receipt: receipt)))
       }
     }
-    events += story.deeds.elements.map { ($0.order, .deed($0)) }
+    events += story.userActions.elements.map { ($0.order, .action($0)) }
     // An unnamed entry is shown by its effect.
     events += story.firings.elements.filter { !$0.entry.hasPrefix("#") }.map { ($0.order, .firing($0)) }
     for fault in story.faults {
@@ -86,9 +86,9 @@ struct SequenceDiagram {
     case .received(let index, let receipt): drawArrival(of: story.messages[index], receipt)
     case .change(let subject, let machine, let change):
       note(over: participant(subject), "\(machine) \(change.value)", at: change.time)
-    case .deed(let deed):
-      let words = [deed.action, deed.target].filter { !$0.isEmpty }.joined(separator: " ")
-      note(over: participant(deed.peer), "user \(words)", at: deed.time)
+    case .action(let action):
+      let words = [action.action, action.target].filter { !$0.isEmpty }.joined(separator: " ")
+      note(over: participant(action.peer), "user \(words)", at: action.time)
     case .firing(let firing): note(over: everybody(), "entry \(firing.entry)", at: firing.time)
     case .applied(let fault): note(over: everybody(), "fault \(fault.kind) [\(fault.entry)]", at: fault.start)
     case .cleared(let fault, let end): note(over: everybody(), "cleared \(fault.kind) [\(fault.entry)]", at: end)

@@ -1,5 +1,5 @@
-internal import CallSession
 internal import Formats
+internal import PeerSession
 public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun

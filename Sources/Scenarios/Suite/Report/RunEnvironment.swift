@@ -1,5 +1,5 @@
-public import CallSession
 internal import Foundation
+public import PeerSession
 
 /// The software and hardware that a run's bytes may depend on besides its file and seed.
 ///
