@@ -5,13 +5,15 @@
 
 SHELL := /bin/bash
 RELEASE := .build-release
+# Exclusive access is checked at run time in debug builds, which the tests and the fuzzers run.
+RELEASE_BUILD := swift build -c release --scratch-path $(RELEASE) -Xswiftc -enforce-exclusivity=unchecked
 CALLSIM := $(RELEASE)/release/callsim
 SCENARIOS ?= scenarios
 # For the build of the tests.
 BUILD_FLAGS ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: help prepare build run test examples interop man fuzz-parsers sanitize lint format bench clean external differential \
+.PHONY: help prepare build build-bench run test examples interop man fuzz-parsers sanitize lint format bench clean external differential \
 	fidelity
 help:
 	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
@@ -20,7 +22,7 @@ prepare: ## installs the system packages that are missing
 	@scripts/prepare
 
 build: prepare ## builds the callsim program, optimised
-	swift build -c release --scratch-path $(RELEASE) --product callsim
+	$(RELEASE_BUILD) --product callsim
 
 run: build ## builds callsim and runs every scenario
 	$(CALLSIM) run $(SCENARIOS)
@@ -63,8 +65,10 @@ fidelity: build ## lays our media statistics in virtual time beside Chromium's b
 	@interop/install
 	interop/fidelity.py --callsim $(CALLSIM) --write docs/fidelity.md
 
-bench: prepare ## measures speed against the figures we aim for
-	swift build -c release --scratch-path $(RELEASE) --product callsim-bench
+build-bench: prepare ## builds the benchmarks, optimised
+	$(RELEASE_BUILD) --product callsim-bench
+
+bench: build-bench ## measures speed against the figures we aim for
 	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built

@@ -34,7 +34,6 @@ let page = [
 ].map { Resource.embedInCode("Report/Page/\($0)") }
 package.targets = [
   .systemLibrary(name: "COpenSSL", path: c + "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-  .systemLibrary(name: "CSRTP", path: c + "CSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
   .systemLibrary(name: "COpus", path: c + "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
   .systemLibrary(name: "CVPX", path: c + "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
   .systemLibrary(name: "CLinux", path: c + "CLinux"),
@@ -53,7 +52,7 @@ package.targets = [
   .target(name: "CongestionControl", dependencies: ["CallCore", "RTP"], path: stack + "CongestionControl"),
   .target(name: "JitterBuffer", dependencies: ["CallCore", "RTP", "Codecs"], path: stack + "JitterBuffer"),
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
-  .target(name: "SRTP", dependencies: ["CallCore", "CSRTP"], path: stack + "SRTP"),
+  .target(name: "SRTP", dependencies: ["CallCore", "COpenSSL"], path: stack + "SRTP"),
   .target(name: "Codecs", dependencies: ["CallCore", "COpus", "CVPX"], path: stack + "Codecs"),
   .target(name: "Statistics", path: stack + "Statistics"),
   .target(

@@ -2,7 +2,7 @@ import COpenSSL
 import CallCore
 import SRTP
 
-/// RFC 3711 and RFC 7714 once more, straight from their formulas over OpenSSL: what libsrtp is held against.
+/// RFC 3711 and RFC 7714 once more, straight from their formulas: what the context is held against.
 enum ReferenceCipher {
   /// AES in counter mode from a 16-byte initial counter block.
   static func counterMode(key: [UInt8], counter: [UInt8], _ input: [UInt8]) -> [UInt8] {
@@ -71,20 +71,22 @@ enum ReferenceCipher {
       + galoisCounterMode(key: key, iv: iv, associated: Array(packet[..<clear]), Array(packet[clear...]))
   }
 
-  /// The SRTCP packet for an RTCP packet (RFC 3711 section 3.4, RFC 7714 section 9), encrypted.
-  static func protectRTCP(_ packet: [UInt8], profile: SRTPProfile, master: SRTPMasterKey, index: UInt32) -> [UInt8] {
+  /// The SRTCP packet for an RTCP packet (RFC 3711 section 3.4, RFC 7714 section 9).
+  static func protectRTCP(
+    _ packet: [UInt8], profile: SRTPProfile, master: SRTPMasterKey, index: UInt32, isEncrypted: Bool = true
+  ) -> [UInt8] {
     let (header, payload) = (Array(packet[..<8]), Array(packet[8...]))
     let key = derive(master, label: 3, length: profile.keyLength)
     let salt = derive(master, label: 5, length: profile.saltLength)
     var (indexBytes, trailer): ([UInt8], [UInt8]) = ([], [])
     indexBytes.append(bigEndian: index)
-    trailer.append(bigEndian: index | 1 << 31)
+    trailer.append(bigEndian: isEncrypted ? index | 1 << 31 : index)
     if profile == .aes128CMHMACSHA1_80 {
       let counter = exclusiveOr(salt + [0, 0], [0, 0, 0, 0] + header[4..<8] + [0, 0] + indexBytes + [0, 0])
-      let body = header + counterMode(key: key, counter: counter, payload) + trailer
+      let body = header + (isEncrypted ? counterMode(key: key, counter: counter, payload) : payload) + trailer
       return body + hmacSHA1(key: derive(master, label: 4, length: 20), body).prefix(10)
     }
-    return sealRTCP(packet, key: key, salt: salt, index: index)
+    return sealRTCP(packet, key: key, salt: salt, index: index, isEncrypted: isEncrypted)
   }
 
   /// AEAD over an RTCP packet with session keys (RFC 7714 section 9); unencrypted, the packet is only tagged.

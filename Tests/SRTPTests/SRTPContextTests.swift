@@ -102,6 +102,16 @@ struct SRTPContextTests {
     }
   }
 
+  @Test(arguments: realProfiles)
+  func `RTCP that is authentic and not encrypted is refused`(profile: SRTPProfile) throws {
+    let link = try Link(profile)
+    let clear = ReferenceCipher.protectRTCP(
+      Packets.rtcp(), profile: profile, master: Packets.master(profile), index: 1, isEncrypted: false)
+    let opened = link.receiver.apply(.unprotectRTCP, clear)
+    #expect(opened == .failure(.unencrypted))
+    #expect(link.receiver.sourceCount == 0)
+  }
+
   @Test func `key lengths must fit the profile`() {
     let short = SRTPMasterKey(key: [1, 2, 3], salt: [4])
     #expect(throws: SRTPError.invalidKey) { _ = try SRTPContext(.sending, profile: .aeadAES128GCM, key: short) }

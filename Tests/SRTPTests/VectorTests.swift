@@ -1,5 +1,6 @@
-import SRTP
 import Testing
+
+@testable import SRTP
 
 struct VectorTests {
   @Test func `RFC 3711 B-3 session keys`() {
@@ -77,13 +78,33 @@ struct VectorTests {
     #expect(
       ReferenceCipher.sealRTP(rtp, key: key, salt: salt, rollover: 0, isEncrypted: false)
         == rtp + [UInt8](hex: vector.taggedRTP))
+    #expect(Self.sealed(rtp, clear: 12, vector, suffix: nil, index: 0xF17B) == [UInt8](hex: vector.encryptedRTP))
+    #expect(Self.sealed(rtp, clear: rtp.count, vector, suffix: nil, index: 0xF17B) == [UInt8](hex: vector.taggedRTP))
     let index = AEADVector.index
+    let encrypted = Self.sealed(rtcp, clear: 8, vector, suffix: index | 1 << 31, index: UInt64(index))
+    #expect(encrypted == [UInt8](hex: vector.encryptedRTCP).dropLast(4))
+    let tagged = Self.sealed(rtcp, clear: rtcp.count, vector, suffix: index, index: UInt64(index))
+    #expect(tagged == [UInt8](hex: vector.taggedRTCP).dropLast(4))
     #expect(
       ReferenceCipher.sealRTCP(rtcp, key: key, salt: salt, index: index)
         == rtcp[..<8] + [UInt8](hex: vector.encryptedRTCP))
     #expect(
       ReferenceCipher.sealRTCP(rtcp, key: key, salt: salt, index: index, isEncrypted: false)
         == rtcp + [UInt8](hex: vector.taggedRTCP))
+  }
+
+  /// Returns the encrypted part and the tag of a packet under the session key itself.
+  private static func sealed(
+    _ packet: [UInt8], clear: Int, _ vector: AEADVector, suffix: UInt32?, index: UInt64
+  ) -> [UInt8] {
+    let profile = vector.keyLength == 32 ? SRTPProfile.aeadAES256GCM : .aeadAES128GCM
+    let key = SRTPSessionKey(profile, .sending, key: vector.key, authentication: [], salt: AEADVector.salt)
+    let ssrc = clear == 12 || packet == AEADVector.rtp ? packet[8..<12] : packet[4..<8]
+    var (bytes, tag) = (packet, [UInt8](repeating: 0, count: 16))
+    bytes.withUnsafeMutableBufferPointer {
+      key.seal($0, after: clear, suffix: suffix, ssrc.reduce(0) { $0 << 8 | UInt32($1) }, index, into: &tag)
+    }
+    return bytes[clear...] + tag
   }
 
   @Test(arguments: [SRTPProfile.aes128CMHMACSHA1_80, .aeadAES128GCM, .aeadAES256GCM])

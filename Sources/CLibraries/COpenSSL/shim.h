@@ -1,5 +1,6 @@
 #pragma once
-// RAND_METHOD and HMAC are marked deprecated since 3.0 and have no replacement that serves here.
+// RAND_METHOD, HMAC, SHA1_* and EC_KEY are marked deprecated since 3.0, and have no replacement that serves here: the new
+// ones allocate for every use.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bio.h>
 #include <openssl/ec.h>
@@ -9,6 +10,7 @@
 #include <openssl/kdf.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/srtp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -17,7 +19,16 @@
 
 // Swift imports neither function-like macros nor variadic functions: these give them a callable name.
 
-static inline EVP_PKEY *COpenSSL_generate_P256(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"); }
+// As an EC_KEY: X509_set_pubkey would print and parse a key of a provider, which costs more than to make it.
+static inline EVP_PKEY *COpenSSL_generate_P256(void) {
+  EC_KEY *key = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
+  EVP_PKEY *made = EVP_PKEY_new();
+  if (key != NULL && made != NULL && EC_KEY_generate_key(key) == 1 && EVP_PKEY_assign_EC_KEY(made, key) == 1)
+    return made;
+  EC_KEY_free(key);
+  EVP_PKEY_free(made);
+  return NULL;
+}
 
 static inline int COpenSSL_CTX_set_proto_versions(SSL_CTX *context, int lowest, int highest) {
   return SSL_CTX_set_min_proto_version(context, lowest) == 1 && SSL_CTX_set_max_proto_version(context, highest) == 1;

@@ -11,6 +11,9 @@ public final class Certificate: @unchecked Sendable {
   // Sendable because OpenSSL counts references to both objects atomically and nothing here changes them.
   let x509: OpaquePointer
   let privateKey: OpaquePointer
+  /// The certificate in DER, as returned by `getStats` and `getRemoteCertificates`.
+  package let der: [UInt8]
+  private let sha256: Fingerprint
   private let contexts = Mutex<[Context]>([])
 
   /// Makes a certificate that is valid from one day before the start of `wallClock` to thirty days after it.
@@ -42,6 +45,8 @@ public final class Certificate: @unchecked Sendable {
       && Self.setName(name, on: x509)
       && X509_sign(x509, key, EVP_sha256()) > 0
     precondition(issued, "OpenSSL cannot sign a certificate for '\(name)'")
+    der = Self.der(of: x509)
+    sha256 = Fingerprint(of: x509, .sha256)
   }
 
   deinit {
@@ -61,11 +66,8 @@ public final class Certificate: @unchecked Sendable {
 
   /// Returns the fingerprint to announce in SDP.
   package func fingerprint(_ function: Fingerprint.HashFunction = .sha256) -> Fingerprint {
-    Fingerprint(of: x509, function)
+    function == .sha256 ? sha256 : Fingerprint(of: x509, function)
   }
-
-  /// The certificate in DER, as returned by `getStats` and `getRemoteCertificates`.
-  package var der: [UInt8] { Self.der(of: x509) }
 
   static func der(of x509: OpaquePointer) -> [UInt8] {
     let length = Int(i2d_X509(x509, nil))

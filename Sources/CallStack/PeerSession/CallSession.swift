@@ -4,6 +4,7 @@ public import ICE
 internal import RTP
 public import SDP
 internal import SRTP
+internal import Statistics
 internal import TURN
 
 /// The reason for a wake-up: the reason in ``CallSession/wake``.
@@ -22,6 +23,7 @@ public struct CallSession: ~Copyable, SansIO {
 
   var configuration: SessionConfiguration
   let random: RandomSource
+  let certificateEntry: StatsReport.Entry
   var jsep: JSEPSession
   var ice: ICEAgent
   var gatherer: CandidateGatherer
@@ -96,6 +98,7 @@ public struct CallSession: ~Copyable, SansIO {
     self.configuration = configuration
     self.random = random
     self.now = now
+    certificateEntry = Self.entry(of: configuration.certificate)
     var identifiers = random.stream("identifiers")
     var descriptions = JSEPSession.Configuration(
       sessionID: identifiers.next() >> 2, audio: configuration.audio.capabilities,

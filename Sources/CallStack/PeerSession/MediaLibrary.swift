@@ -1,7 +1,6 @@
 internal import CallCore
 internal import Codecs
 internal import DTLS
-internal import SRTP
 
 /// A library of the media path, with its linked version.
 public struct MediaLibrary: Sendable, Hashable {
@@ -17,13 +16,12 @@ public struct MediaLibrary: Sendable, Hashable {
   public static var all: [MediaLibrary] {
     [
       MediaLibrary(name: "OpenSSL", version: DTLSTransport.libraryVersion),
-      MediaLibrary(name: "libsrtp", version: number(SRTPContext.libraryVersion)),
       MediaLibrary(name: "libopus", version: number(CodecLibraries.opusVersion)),
       MediaLibrary(name: "libvpx", version: number(CodecLibraries.vpxVersion)),
     ]
   }
 
-  /// Returns the number alone of `libsrtp2 2.5.0` or `v1.12.0`.
+  /// Returns the number alone of `libopus 1.3.1` or `v1.12.0`.
   private static func number(_ text: String) -> String {
     let last = text.split(separator: " ").last ?? ""
     return String(last.first == "v" ? last.dropFirst() : last)

@@ -1,5 +1,3 @@
-internal import CSRTP
-
 /// The reason why a packet was not protected or not accepted.
 package enum SRTPError: Error, Hashable, Sendable {
   /// The packet is not RTP or RTCP, or is too short for its header and the profile.
@@ -18,20 +16,8 @@ package enum SRTPError: Error, Hashable, Sendable {
   case invalidKey
   /// No packet of this synchronisation source has been protected or accepted.
   case unknownSource
-  /// libsrtp failed for another reason; the number is its `srtp_err_status_t`.
-  case library(UInt32)
-
-  init(_ status: srtp_err_status_t) {
-    switch status {
-    case srtp_err_status_auth_fail, srtp_err_status_cipher_fail: self = .authenticationFailed
-    case srtp_err_status_replay_fail: self = .replayed
-    case srtp_err_status_replay_old: self = .tooOld
-    case srtp_err_status_parse_err, srtp_err_status_bad_param: self = .malformed
-    case srtp_err_status_key_expired: self = .keyExhausted
-    case srtp_err_status_no_ctx: self = .unknownSource
-    default: self = .library(status.rawValue)
-    }
-  }
+  /// The SRTCP packet is authentic and not encrypted (RFC 3711 section 3.4), which no profile here allows.
+  case unencrypted
 }
 
 extension SRTPError: CustomStringConvertible {
@@ -45,7 +31,7 @@ extension SRTPError: CustomStringConvertible {
     case .keyExhausted: "the key may protect no more packets"
     case .invalidKey: "the master key or salt has the wrong length"
     case .unknownSource: "the synchronisation source is unknown"
-    case .library(let status): "libsrtp failed with status \(status)"
+    case .unencrypted: "the SRTCP packet is not encrypted"
     }
   }
 }

@@ -14,7 +14,7 @@ extension CallSession {
     for local in ice.localCandidates { entries.append(candidate(local, isRemote: false)) }
     for remote in ice.remoteCandidates { entries.append(candidate(remote, isRemote: true)) }
     entries += carryingPair(besides: entries)
-    entries.append(certificate)
+    entries.append(certificateEntry)
     entries += codecs
     for channel in media.channels { if let source = source(of: channel) { entries.append(source) } }
     for channel in media.channels { if let send = channel.sendStatistics { entries += outbound(send) } }
@@ -50,12 +50,13 @@ extension CallSession {
     return StatsReport.Entry(id: "T", type: "transport", members: members.all)
   }
 
-  private var certificate: StatsReport.Entry {
-    let fingerprint = configuration.certificate.fingerprint(.sha256)
+  /// Returns the statistics of our certificate, which stays as it is.
+  static func entry(of certificate: Certificate) -> StatsReport.Entry {
+    let fingerprint = certificate.fingerprint(.sha256)
     var members = StatsMembers()
     members.add("fingerprint", fingerprint.value)
     members.add("fingerprintAlgorithm", fingerprint.function.rawValue)
-    members.add("base64Certificate", Base64.encode(configuration.certificate.der))
+    members.add("base64Certificate", Base64.encode(certificate.der))
     return StatsReport.Entry(id: "CF", type: "certificate", members: members.all)
   }
 

@@ -93,7 +93,7 @@ extension ValueFormat where Value == String {
 extension ValueFormat where Value == Int {
   /// Reads the version in `callsim: 1`.
   static var formatVersion: ValueFormat<Int> {
-    Kind(.constant(1)) { node, reading in
+    ValueFormat(.constant(1)) { node, reading in
       guard let version = node.scalar?.integer else {
         reading.report(
           .unsupportedVersion, "expected the format version, found \(node.description)", at: node.span,
@@ -240,7 +240,7 @@ struct ProfileFileDraft: Sendable {
     ])
 }
 
-extension Kind {
+extension ValueFormat {
   /// Decodes a node with `${name}` to `placeholder`, since it is decoded again when the values of a cell are known.
   func orVariable(_ placeholder: Value) -> ValueFormat<Value> {
     decoded { node, reading in node.hasVariable ? placeholder : decode(node, &reading) }

@@ -68,7 +68,7 @@ struct MappingType<Root: Sendable>: Sendable {
   }
 
   var format: ValueFormat<Root> {
-    Kind(.mapping(shape)) { node, reading in
+    ValueFormat(.mapping(shape)) { node, reading in
       decode(node, &reading)
     } encode: {
       encode($0)

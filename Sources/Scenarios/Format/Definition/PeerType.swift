@@ -50,7 +50,7 @@ struct PeerDraft: Sendable, Equatable {
         "use", ValueFormat<Located<String>>.name, \.use,
         "a peer profile from a file of 'use'; keys here go before its keys"),
       .key(
-        "network", ValueFormat<Located<String>>.oneName.list1, \.networks,
+        "network", ValueFormat<Located<String>>.oneName.singleton, \.networks,
         "the network it is on: one of the topology, shared by all who name it, or a named network, one of its own"),
       .key(
         "networks", ValueFormat<Located<String>>.name.list(atLeast: 1, atMost: 16).distinct(\.value), \.networks,
@@ -65,9 +65,9 @@ struct PeerDraft: Sendable, Equatable {
     ] + peerType.keys(of: \PeerDraft.peer))
 }
 
-extension Kind {
-  /// The kind of a list that is written as its single value.
-  var list1: ValueFormat<[Value]> {
+extension ValueFormat {
+  /// The format of a list that is written as its single value.
+  var singleton: ValueFormat<[Value]> {
     ValueFormat<[Value]>(shape) { node, reading in
       decode(node, &reading).map { [$0] }
     } encode: { values in
@@ -110,7 +110,7 @@ extension ValueFormat where Value == Scenario.Devices.Microphone {
       ("speech", .speech), ("tone", .tone), ("noise", .noise), ("silence", .silence),
     ]
     let words = ValueFormat<String>.choice(of: made.map(\.0))
-    return Kind(words.shape) { node, reading in
+    return ValueFormat(words.shape) { node, reading in
       if node.scalar?.text == "file" {
         reading.report(
           .notAChoice, "'file' does not say which", at: node.span, hint: "write mic: { file: voice.wav }")
@@ -136,7 +136,7 @@ extension ValueFormat where Value == Scenario.Devices.Microphone {
           "a WAV of 16-bit PCM, 48000 Hz, mono; relative to the file that names it"),
         .key("at_end", .choice, \.atEnd, default: "repeat", "what comes after it: the same again, or silence"),
       ]
-    ).kind.map { draft, _, reading in
+    ).format.map { draft, _, reading in
       let path = NotCompared(wrappedValue: reading.sources.path(of: draft.file.value, from: draft.file.span))
       return reading.samples(of: draft.file).map { .file(Recording($0, atEnd: draft.atEnd), path: path) }
     } back: { microphone in

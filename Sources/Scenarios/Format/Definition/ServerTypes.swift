@@ -151,7 +151,7 @@ extension Topology.Server.Port {
   /// Reads a port, several ports, or a mapping from transports to ports.
   static let format: ValueFormat<[Topology.Server.Port]> = {
     let several = numbers
-    let mapping = byTransport.kind.map { draft, span, reading -> [Topology.Server.Port]? in
+    let mapping = byTransport.format.map { draft, span, reading -> [Topology.Server.Port]? in
       let ports = draft.udp.map { ($0, Topology.Server.Transport.udp) } + draft.tcp.map { ($0, .tcp) }
       guard !ports.isEmpty else {
         reading.report(.missingKey, "no transport is named", at: span, hint: "for example port: { udp: 3478 }")

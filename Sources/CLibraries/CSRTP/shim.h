@@ -1,2 +1,0 @@
-#pragma once
-#include <srtp2/srtp.h>
