@@ -23,8 +23,8 @@ public enum Wake: Hashable, Sendable, BitwiseCopyable {
 /// A protocol machine that owns no socket, timer, thread or clock.
 ///
 /// The contract of every machine in the call stack:
-/// - After *every* mutation the driver drains ``transmit(into:)`` and ``nextEvent()`` until both return nil, and only
-///   then reads ``wake`` (see ``pump(_:buffer:send:event:)``).
+/// - After *every* mutation the driver drains ``transmit(into:)`` until it returns nil, then ``nextEvent()``, and only
+///   then reads ``wake`` (see ``pump(_:buffer:send:event:)``). Sending may make events; taking an event changes nothing.
 /// - Malformed input is counted, never thrown and never trapped. A caller's mistake is a typed throw.
 /// - An instant earlier than the last one given is treated as the last one given.
 public protocol SansIO: ~Copyable {
@@ -60,18 +60,11 @@ public func pump<Machine: SansIO & ~Copyable>(
   _ machine: inout Machine, buffer: inout OutputSpan<UInt8>,
   send: (RawSpan, Path) -> Void, event: (Machine.Event) -> Void
 ) -> Wake {
-  while true {
-    var moved = false
+  buffer.removeAll()
+  while let path = machine.transmit(into: &buffer) {
+    send(buffer.span.bytes, path)
     buffer.removeAll()
-    while let path = machine.transmit(into: &buffer) {
-      send(buffer.span.bytes, path)
-      buffer.removeAll()
-      moved = true
-    }
-    while let next = machine.nextEvent() {
-      event(next)
-      moved = true
-    }
-    if !moved { return machine.wake }
   }
+  while let next = machine.nextEvent() { event(next) }
+  return machine.wake
 }

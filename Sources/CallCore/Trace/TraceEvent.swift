@@ -47,13 +47,27 @@ extension Trace {
     _ event: TraceEvent<repeat each Value>, _ subject: TraceSubject, cause: EventNumber? = nil,
     _ value: repeat each Value
   ) -> EventNumber {
+    write(writer(of: event), subject, cause: cause, repeat each value)
+  }
+
+  /// Writes an event of a kind whose writer is kept: the form for events of every packet.
+  @discardableResult
+  package func write<each Value>(
+    _ writer: TraceWriter<repeat each Value>, _ subject: TraceSubject, cause: EventNumber? = nil,
+    _ value: repeat each Value
+  ) -> EventNumber {
     var words = InlineArray<6, UInt64>(repeating: 0)
     var count = 0
     for value in repeat each value {
       words[count] = value.word(in: self)
       count += 1
     }
-    return write(declare(event), subject, cause: cause ?? self.cause, fieldCount: count, words)
+    return write(writer.kind, subject, cause: cause ?? self.cause, fieldCount: count, words)
+  }
+
+  /// Declares a kind and returns a writer of its records, which saves looking the kind up by name.
+  package func writer<each Value>(of event: TraceEvent<repeat each Value>) -> TraceWriter<repeat each Value> {
+    TraceWriter(kind: declare(event))
   }
 
   /// Declares a kind and returns a reader of its records.
@@ -72,6 +86,11 @@ extension Trace {
         listener(record, repeat each values)
       }, for: reader.kind)
   }
+}
+
+/// Writes the records of one kind, in the trace that made it.
+package struct TraceWriter<each Value: TraceFieldValue>: Sendable {
+  let kind: TraceKind
 }
 
 /// Reads the records of one kind. Names and types of the fields are checked when it is made, not for each record.

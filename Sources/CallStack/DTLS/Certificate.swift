@@ -1,7 +1,6 @@
 internal import COpenSSL
 public import CallCore
 internal import SRTP
-internal import Synchronization
 
 /// A self-signed ECDSA P-256 certificate and its private key (RFC 8827 section 6.5).
 ///
@@ -14,7 +13,6 @@ public final class Certificate: @unchecked Sendable {
   /// The certificate in DER, as returned by `getStats` and `getRemoteCertificates`.
   package let der: [UInt8]
   private let sha256: Fingerprint
-  private let contexts = Mutex<[Context]>([])
 
   /// Makes a certificate that is valid from one day before the start of `wallClock` to thirty days after it.
   ///
@@ -75,16 +73,6 @@ public final class Certificate: @unchecked Sendable {
     return [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
       var cursor = buffer.baseAddress
       count = Int(i2d_X509(x509, &cursor))
-    }
-  }
-
-  /// Returns the libssl context for these profiles: made once per certificate and shared by its connections.
-  func context(profiles: [SRTPProfile]) -> Context {
-    contexts.withLock { contexts in
-      if let known = contexts.first(where: { $0.profiles == profiles }) { return known }
-      let made = Context(certificate: self, profiles: profiles)
-      contexts.append(made)
-      return made
     }
   }
 }

@@ -31,10 +31,13 @@ final class Connection {
   private var alerts = AlertRecord()
 
   init(
-    context: Context, environment: VirtualEnvironment, role: DTLSRole, fingerprints: [Fingerprint],
-    configuration: DTLSTransport.Configuration, initialTimeout: Interval
+    certificate: Certificate, context: Context, environment: VirtualEnvironment, role: DTLSRole,
+    fingerprints: [Fingerprint], configuration: DTLSTransport.Configuration, initialTimeout: Interval
   ) {
     guard let ssl = SSL_new(context.pointer) else { fatalError("OpenSSL cannot make a connection") }
+    let isIdentified =
+      SSL_use_certificate(ssl, certificate.x509) == 1 && SSL_use_PrivateKey(ssl, certificate.privateKey) == 1
+    precondition(isIdentified, "OpenSSL refuses a certificate that it made")
     self.ssl = ssl
     self.context = context
     self.environment = environment

@@ -1,7 +1,8 @@
 internal import COpenSSL
 internal import SRTP
+internal import Synchronization
 
-/// An `SSL_CTX`: the shared state of one certificate's connections.
+/// An `SSL_CTX`: the settings that all connections with the same profiles share. Each has a certificate of its own.
 final class Context: @unchecked Sendable {
   // Sendable because an SSL_CTX is never changed after init and libssl counts references to it atomically.
   let pointer: OpaquePointer
@@ -15,7 +16,19 @@ final class Context: @unchecked Sendable {
     "ECDHE-ECDSA-AES128-SHA", "ECDHE-RSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA", "ECDHE-RSA-AES256-SHA",
   ].joined(separator: ":")
 
-  init(certificate: Certificate, profiles: [SRTPProfile]) {
+  private static let made = Mutex<[Context]>([])
+
+  /// Returns the context for these profiles, made once: making one costs as much as half a handshake.
+  static func shared(profiles: [SRTPProfile]) -> Context {
+    made.withLock { contexts in
+      if let known = contexts.first(where: { $0.profiles == profiles }) { return known }
+      let new = Context(profiles: profiles)
+      contexts.append(new)
+      return new
+    }
+  }
+
+  private init(profiles: [SRTPProfile]) {
     self.profiles = profiles
     guard let context = SSL_CTX_new(DTLS_method()) else { fatalError("OpenSSL cannot make a DTLS context") }
     pointer = context
@@ -28,8 +41,6 @@ final class Context: @unchecked Sendable {
       COpenSSL_CTX_set_proto_versions(context, DTLS1_2_VERSION, DTLS1_2_VERSION) == 1
       && SSL_CTX_set_cipher_list(context, Self.ciphers) == 1
       && COpenSSL_CTX_set_groups_list(context, "X25519:P-256:P-384") == 1
-      && SSL_CTX_use_certificate(context, certificate.x509) == 1
-      && SSL_CTX_use_PrivateKey(context, certificate.privateKey) == 1
       && (names.isEmpty || SSL_CTX_set_tlsext_use_srtp(context, names) == 0)
     precondition(configured, "OpenSSL refuses a DTLS setting")
     // Both ends must send a certificate (RFC 5763 section 5); its fingerprint is verified, not its chain.

@@ -10,6 +10,8 @@ struct ConnectionTrace {
   private let trace: Trace
   private let subject: TraceSubject
   private let keyLog: ((String) -> Void)?
+  private let mediaSent: TraceWriter<UInt32, Int, UInt64>
+  private let mediaReceived: TraceWriter<UInt32, Int>
   private var hasSentMedia = false
   private var states: [String: String] = [:]
 
@@ -18,6 +20,8 @@ struct ConnectionTrace {
     self.trace = trace
     self.keyLog = keyLog
     self.subject = trace.subject(subject)
+    mediaSent = trace.writer(of: PeerConnectionEvents.mediaSent)
+    mediaReceived = trace.writer(of: PeerConnectionEvents.mediaReceived)
   }
 
   mutating func write(_ observation: SessionObservation) {
@@ -25,9 +29,9 @@ struct ConnectionTrace {
     case .mediaSent(let ssrc, let byteCount, let prefix):
       if !hasSentMedia { trace.write(PeerConnectionEvents.firstMediaSent, subject) }
       hasSentMedia = true
-      trace.write(PeerConnectionEvents.mediaSent, subject, ssrc, byteCount, prefix)
+      trace.write(mediaSent, subject, ssrc, byteCount, prefix)
     case .mediaReceived(let ssrc, let byteCount):
-      trace.write(PeerConnectionEvents.mediaReceived, subject, ssrc, byteCount)
+      trace.write(mediaReceived, subject, ssrc, byteCount)
     case .packetDiscarded(let what, let from):
       trace.write(PeerConnectionEvents.packetDiscarded, subject, "\(what)", from)
     case .iceRestart(let byPeer): trace.write(PeerConnectionEvents.restart, subject, byPeer ? "peer" : "self")

@@ -151,19 +151,18 @@ final class SessionConnection: PeerConnection {
   func sendAudio(_ samples: Span<Int16>) {
     driver.session.sendAudio(samples, at: environment.clock.now)
     noteRecorded()
-    driver.drain()
+    if driver.session.hasRecordedPacket { driver.drain() }
   }
 
   func sendAudio(_ level: AudioLevel, duration: Interval) {
     driver.session.sendAudio(level, duration: duration, at: environment.clock.now)
     noteRecorded()
-    driver.drain()
+    if driver.session.hasRecordedPacket { driver.drain() }
   }
 
   private func noteRecorded() {
-    for position in driver.session.recordedPositions {
-      environment.audioRecord.record(position, at: environment.clock.now)
-    }
+    let now = environment.clock.now
+    driver.session.forEachRecordedPosition { environment.audioRecord.record($0, at: now) }
   }
 
   /// Takes `count` samples from the jitter buffer and returns their level; nil when nothing plays yet.

@@ -117,7 +117,9 @@ package struct ICEAgent: ~Copyable, SansIO {
   }
 
   package mutating func advance(to now: Instant) {
-    if enter(at: now) { settle() }
+    // Whoever advances the whole session does so at the deadline of any of its machines.
+    guard enter(at: now), let deadline = wake.deadline, deadline <= self.now else { return }
+    settle()
   }
 
   package mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {

@@ -131,6 +131,9 @@ final class AudioSendStream {
     transportNumberOffset = slot.map { extensions.offset(of: $0) }
   }
 
+  /// Whether a whole packet of samples was recorded and not encoded yet.
+  var hasRecordedPacket: Bool { encoder.needsSamples ? framer.pendingCount >= framer.frameSize : !levels.isEmpty }
+
   /// The position of the next sample to be recorded.
   var recordedPosition: AudioPosition {
     let pending =

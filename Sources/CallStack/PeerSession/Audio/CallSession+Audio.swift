@@ -30,13 +30,16 @@ extension CallSession {
     return media.audio.play(sampleCount, of: media.channels, into: &output, at: self.now)
   }
 
-  /// The position of the next sample to be recorded, in the stream of each microphone track.
-  package var recordedPositions: [AudioPosition] {
-    media.channels.compactMap { channel in
-      switch channel {
-      case .audio(let channel): channel.send?.recordedPosition
-      }
-    }
+  /// Whether the microphone has recorded a whole packet that was not sent yet: only then is there something to drain
+  /// after ``sendAudio(_:to:at:)``.
+  package var hasRecordedPacket: Bool {
+    for case .audio(let channel) in media.channels where channel.send?.hasRecordedPacket == true { return true }
+    return false
+  }
+
+  /// Calls `body` with the position of the next sample to be recorded, in the stream of each microphone track.
+  package func forEachRecordedPosition(_ body: (AudioPosition) -> Void) {
+    for case .audio(let channel) in media.channels { if let send = channel.send { body(send.recordedPosition) } }
   }
 
   /// The position of the first sample of the last ``playAudio(sampleCount:into:at:)`` in its stream; nil when it was

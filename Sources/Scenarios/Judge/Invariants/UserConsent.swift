@@ -18,6 +18,8 @@ final class UserConsent {
   private var placed: [String] = []
   /// Whether there was an accept or call for an unknown call.
   private var isUnspecific = false
+  /// Whether consent is given, until something changes that it depends on: media ask for it with every packet.
+  private var known: Bool?
   /// Reverts the last action, in case the app refuses it.
   private var undo: (() -> Void)?
   private(set) var endedAt: Instant?
@@ -31,16 +33,19 @@ final class UserConsent {
     vocabulary = context.vocabulary(of: peer)
     callID = watch.slot(peer, PeerEvents.callID)
     callPeer = watch.slot(peer, PeerEvents.callPeer)
+    watch.listen(callID) { [unowned self] _ in known = nil }
+    watch.listen(callPeer) { [unowned self] _ in known = nil }
     watch.listen(to: PeerEvents.action, of: peer) { [unowned self] _, action, callee in acted(action, to: callee) }
     watch.listen(to: PeerEvents.actionRefused, of: peer) { [unowned self] _, _, _ in
       undo?()
-      undo = nil
+      (undo, known) = (nil, nil)
     }
     watch.listen(to: PeerEvents.accepted, of: peer) { [unowned self] record, isAccepted in
       if isAccepted, !isGiven { onForged?(record.time) }
     }
     watch.listen(to: PeerEvents.callEnded, of: peer) { [unowned self] record, _ in
       (accepted, placed, isUnspecific, undo) = ([], [], false, nil)
+      known = nil
       endedAt = record.time
       onEnd?(record.time)
     }
@@ -48,13 +53,20 @@ final class UserConsent {
 
   /// Whether media may leave the device now.
   var isGiven: Bool {
+    if let known { return known }
+    let isGiven = judge()
+    known = isGiven
+    return isGiven
+  }
+
+  private func judge() -> Bool {
     guard let id = watch.value(callID) else { return isUnspecific || !placed.isEmpty }
     return accepted.contains(id) || isUnspecific
       || watch.value(callPeer).map { placed.contains(scenario.userID(of: $0)) } ?? false
   }
 
   private func acted(_ action: String, to callee: String) {
-    undo = nil
+    (undo, known) = (nil, nil)
     switch vocabulary?.action(action)?.role {
     case .begin where !callee.isEmpty:
       placed.append(scenario.userID(of: callee))
