@@ -149,26 +149,17 @@ final class SessionConnection: PeerConnection {
   // MARK: Audio
 
   func sendAudio(_ samples: Span<Int16>) {
-    driver.session.sendAudio(samples, at: environment.clock.now)
-    noteRecorded()
-    if driver.session.hasRecordedPacket { driver.drain() }
+    driver.sendAudio(samples) { environment.audioRecord.record($0, at: environment.clock.now) }
   }
 
   func sendAudio(_ level: AudioLevel, duration: Interval) {
-    driver.session.sendAudio(level, duration: duration, at: environment.clock.now)
-    noteRecorded()
-    if driver.session.hasRecordedPacket { driver.drain() }
-  }
-
-  private func noteRecorded() {
-    let now = environment.clock.now
-    driver.session.forEachRecordedPosition { environment.audioRecord.record($0, at: now) }
+    driver.sendAudio(level, duration: duration) { environment.audioRecord.record($0, at: environment.clock.now) }
   }
 
   /// Takes `count` samples from the jitter buffer and returns their level; nil when nothing plays yet.
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
-    let level = driver.session.playAudio(sampleCount: count, into: &output, at: environment.clock.now)
-    environment.audioRecord.play(driver.session.playedPosition, over: subject, at: environment.clock.now)
-    return level
+    let played = driver.playAudio(sampleCount: count, into: &output)
+    environment.audioRecord.play(played.position, over: subject, at: environment.clock.now)
+    return played.level
   }
 }

@@ -23,8 +23,15 @@ public final class PeerClock {
 
   private unowned let simulator: Simulator
   private let host: HostID
-  private var pending: [UInt64: (timer: TimerID, action: () -> Void)] = [:]
-  private var nextToken: UInt64 = 1
+  private struct Slot {
+    /// How often the slot was used: a token is of one use.
+    var use: UInt32 = 0
+    var pending: (timer: TimerID, action: () -> Void)?
+  }
+
+  /// The pending calls, in slots that are used again.
+  private var slots: [Slot] = []
+  private var freeSlots: [UInt32] = []
   private let thread = pthread_self()
 
   package init(simulator: Simulator, host: HostID, wallClock: WallClock) {
@@ -53,9 +60,10 @@ public final class PeerClock {
   /// Calls `action` once, at `time`, unless the timer is cancelled first.
   @discardableResult
   public func schedule(at time: Instant, _ action: @escaping () -> Void) -> PeerTimer {
-    let token = nextToken
-    nextToken += 1
-    pending[token] = (simulator.schedule(host, at: time, token: token), action)
+    var slot = UInt32(slots.count)
+    if let free = freeSlots.popLast() { slot = free } else { slots.append(Slot()) }
+    let token = UInt64(slots[Int(slot)].use) << 32 | UInt64(slot)
+    slots[Int(slot)].pending = (simulator.schedule(host, at: time, token: token), action)
     return PeerTimer(token: token, clock: self)
   }
 
@@ -73,11 +81,20 @@ public final class PeerClock {
   /// timestamps and 64-bit nanoseconds leave room on both sides for the longest run.
   package static let dates: ClosedRange<Int64> = 0...4_102_444_800_000_000_000
 
-  package var pendingCount: Int { pending.count }
+  package var pendingCount: Int { slots.count - freeSlots.count }
 
-  func fire(_ token: UInt64) { pending.removeValue(forKey: token)?.action() }
+  func fire(_ token: UInt64) { take(token)?.action() }
 
   fileprivate func cancel(_ token: UInt64) {
-    if let (timer, _) = pending.removeValue(forKey: token) { simulator.cancel(timer) }
+    if let (timer, _) = take(token) { simulator.cancel(timer) }
+  }
+
+  /// Removes a pending call; nil when it was made or cancelled.
+  private func take(_ token: UInt64) -> (timer: TimerID, action: () -> Void)? {
+    let slot = UInt32(truncatingIfNeeded: token)
+    guard slots[Int(slot)].use == UInt32(token >> 32), let pending = slots[Int(slot)].pending else { return nil }
+    slots[Int(slot)] = Slot(use: slots[Int(slot)].use &+ 1)
+    freeSlots.append(slot)
+    return pending
   }
 }

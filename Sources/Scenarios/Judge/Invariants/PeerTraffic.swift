@@ -8,10 +8,15 @@ final class PeerTraffic {
   struct Sent {
     var packets: Int64 = 0
     var bytes: Int64 = 0
+
+    mutating func add(_ media: WireMedia) {
+      packets += 1
+      bytes += Int64(media.byteCount)
+    }
   }
 
   /// The packets of one source that arrived.
-  struct Received {
+  final class Received {
     /// The packets that the stack accepted.
     var taken = ReceptionRecord()
     /// The number of packets that the stack did not report at their time or since.
@@ -26,7 +31,7 @@ final class PeerTraffic {
 
     /// Returns the packet that the stack reports as accepted. Of several at one instant it is one that did not come
     /// before: SRTP rejects replays.
-    mutating func take() -> WireMedia? {
+    func take() -> WireMedia? {
       guard !pending.isEmpty else { return nil }
       let fresh = pending.count > 1 ? pending.firstIndex { !newest.contains($0.identity) } : 0
       let media = pending.remove(at: fresh ?? 0)
@@ -40,7 +45,8 @@ final class PeerTraffic {
       return media
     }
 
-    mutating func settle(before time: Instant) {
+    func settle(before time: Instant) {
+      guard let first = pending.first, first.time < time else { return }
       let over = pending.prefix { $0.time < time }.count
       ignored += Int64(over)
       pending.removeFirst(over)
@@ -85,19 +91,21 @@ final class PeerTraffic {
   private func saw(_ media: WireMedia) {
     switch media.direction {
     case .tx:
-      sent[media.ssrc, default: Sent()].packets += 1
-      sent[media.ssrc, default: Sent()].bytes += Int64(media.byteCount)
+      sent[media.ssrc, default: Sent()].add(media)
       if media.transport == .tcp { usesConnections = true }
     case .rx:
-      received[media.ssrc, default: Received()].settle(before: media.time)
-      received[media.ssrc, default: Received()].pending.append(media)
+      let source = received[media.ssrc] ?? Received()
+      received[media.ssrc] = source
+      source.settle(before: media.time)
+      source.pending.append(media)
     }
   }
 
   /// Notes that the stack accepted a packet, which must have arrived at this instant.
   private func took(_ ssrc: UInt32, at time: Instant) {
-    received[ssrc]?.settle(before: time)
-    if received[ssrc]?.take() == nil { onForged?(ssrc, time) }
+    let source = received[ssrc]
+    source?.settle(before: time)
+    if source?.take() == nil { onForged?(ssrc, time) }
   }
 
   /// Settles the packets of a source at the end of an instant.

@@ -42,12 +42,13 @@ struct StoryMedia {
     _ indices: inout [End: Int]
   ) {
     let end = End(subject: record.subject, source: source)
-    if indices[end] == nil {
+    let known = indices[end]
+    let index = known ?? courses.count
+    if known == nil {
       guard courses.count < limit else { return }
-      indices[end] = courses.count
+      indices[end] = index
       courses.append(Course(subject: trace.name(of: record.subject), source: end.source))
     }
-    guard let index = indices[end] else { return }
     courses[index].bytes.add(Int64(byteCount), at: record.time)
     if let last = courses[index].intervals.last, record.time - last.end < pause {
       courses[index].intervals.changeLast { $0.end = record.time }
