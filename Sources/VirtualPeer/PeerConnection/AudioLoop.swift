@@ -12,6 +12,8 @@ final class AudioLoop {
   private struct Line { weak var connection: SessionConnection? }
 
   private unowned let environment: ConnectionEnvironment
+  private let clock: PeerClock
+  private let device: Device
   private var lines: [Line] = []
   private var generator: SampleGenerator
   private var talk: TalkSpurts
@@ -28,13 +30,15 @@ final class AudioLoop {
   /// Starts the loop.
   init(environment: ConnectionEnvironment) {
     self.environment = environment
-    let settings = environment.device.settings
+    clock = environment.clock
+    device = environment.device
+    let settings = device.settings
     let source = settings.mayRecord ? settings.microphone : .silence
     generator = SampleGenerator(source, random: environment.random.stream("microphone"))
     talk = TalkSpurts(source, random: environment.random.stream("talk-spurts"))
     var phases = environment.random.stream("audio-phase")
     phase = Interval(nanoseconds: Int64(phases.uniform(below: UInt64(Self.period.nanoseconds))))
-    beginning = environment.clock.now
+    beginning = clock.now
     scheduleNext()
   }
 
@@ -55,30 +59,30 @@ final class AudioLoop {
   /// Schedules the next tick. The device's clock drifts, so deadlines are computed from the start and never accumulate.
   private func scheduleNext() {
     let nominal = Self.period * ticks
-    let drift = nominal.scaled(by: -environment.device.settings.audioClockDriftPPM / 1e6)
-    let latency = environment.device.takeLatency()
-    timer = environment.clock.schedule(at: beginning + phase + nominal + drift + latency) { [unowned self] in tick() }
+    let drift = nominal.scaled(by: -device.settings.audioClockDriftPPM / 1e6)
+    let latency = device.takeLatency()
+    timer = clock.schedule(at: beginning + phase + nominal + drift + latency) { [unowned self] in tick() }
   }
 
   private func tick() {
     ticks += 1
     scheduleNext()
-    guard environment.device.isAudioRunning else { return }
+    guard device.isAudioRunning else { return }
     if !hasListener { hasListener = lines.contains { $0.connection?.connectionState == .connected } }
-    if environment.device.settings.echoes { return echo() }
+    if device.settings.echoes { return echo() }
     record()
     let level = play(lines)
-    environment.device.played(isLoud: (level ?? .silence) > Self.threshold, at: environment.clock.now)
+    device.played(isLoud: (level ?? .silence) > Self.threshold, at: clock.now)
   }
 
   private func record() {
     switch environment.media {
     case .real:
       generator.fill(recorded, hasListener: hasListener)
-      for line in lines { line.connection?.sendAudio(UnsafeBufferPointer(recorded).span) }
+      for index in lines.indices { lines[index].connection?.sendAudio(UnsafeBufferPointer(recorded).span) }
     case .synthetic:
       let level = talk.next(hasListener: hasListener)
-      for line in lines { line.connection?.sendAudio(level, duration: Self.period) }
+      for index in lines.indices { lines[index].connection?.sendAudio(level, duration: Self.period) }
     }
   }
 
@@ -86,8 +90,8 @@ final class AudioLoop {
   private func play(_ lines: [Line]) -> AudioLevel? {
     var output = OutputSpan<Int16>(buffer: played, initializedCount: 0)
     mixer.begin()
-    for line in lines {
-      guard let connection = line.connection else { continue }
+    for index in lines.indices {
+      guard let connection = lines[index].connection else { continue }
       mixer.add(into: &output) { connection.playAudio(sampleCount: Self.frameSize, into: &$0) }
     }
     let level = mixer.level(of: output)

@@ -30,21 +30,24 @@ extension CallSession {
     return media.audio.play(sampleCount, of: media.channels, into: &output, at: self.now)
   }
 
-  /// Whether the microphone has recorded a whole packet that was not sent yet: only then is there something to drain
-  /// after ``sendAudio(_:to:at:)``.
-  package var hasRecordedPacket: Bool {
-    for case .audio(let channel) in media.channels where channel.send?.hasRecordedPacket == true { return true }
-    return false
-  }
-
   /// Calls `body` with the position of the next sample to be recorded, in the stream of each microphone track.
-  package func forEachRecordedPosition(_ body: (AudioPosition) -> Void) {
-    for case .audio(let channel) in media.channels { if let send = channel.send { body(send.recordedPosition) } }
+  ///
+  /// Mutating, like ``playedPosition()``: a session is a large value, and reading it from a driver would copy it.
+  ///
+  /// - Returns: whether a whole packet was recorded and not sent yet: only then is there something to drain.
+  package mutating func finishRecording(_ body: (AudioPosition) -> Void) -> Bool {
+    var isWhole = false
+    for case .audio(let channel) in media.channels {
+      guard let send = channel.send else { continue }
+      body(send.recordedPosition)
+      if send.hasRecordedPacket { isWhole = true }
+    }
+    return isWhole
   }
 
-  /// The position of the first sample of the last ``playAudio(sampleCount:into:at:)`` in its stream; nil when it was
-  /// concealed or nothing plays. With several mixed streams it is the position in the first one.
-  package var playedPosition: AudioPosition? {
+  /// Returns the position of the first sample of the last ``playAudio(sampleCount:into:at:)`` in its stream; nil when it
+  /// was concealed or nothing plays. With several mixed streams it is the position in the first one.
+  package mutating func playedPosition() -> AudioPosition? {
     for case .audio(let channel) in media.channels {
       if let position = channel.receive?.playedPosition { return position }
     }

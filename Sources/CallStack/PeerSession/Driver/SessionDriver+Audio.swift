@@ -18,8 +18,7 @@ extension SessionDriver {
   }
 
   private func finishRecording(_ recorded: (AudioPosition) -> Void) {
-    session.forEachRecordedPosition(recorded)
-    if session.hasRecordedPacket { drain() }
+    if session.finishRecording(recorded) { drain() }
   }
 
   /// Plays samples of all received streams, mixed.
@@ -29,6 +28,6 @@ extension SessionDriver {
     sampleCount: Int, into output: inout OutputSpan<Int16>
   ) -> (level: AudioLevel?, position: AudioPosition?) {
     let level = session.playAudio(sampleCount: sampleCount, into: &output, at: environment.now)
-    return (level, session.playedPosition)
+    return (level, session.playedPosition())
   }
 }
