@@ -150,11 +150,10 @@ private final class HostEnvironment: SessionEnvironment, HostDelegate {
       return driver.advance()
     }
     startAudio()
-    driver.session.sendAudio(AudioLevel(20), duration: Self.frame, at: now)
+    driver.sendAudio(AudioLevel(20), duration: Self.frame) { _ in }
     var output = OutputSpan<Int16>(buffer: speaker, initializedCount: 0)
-    _ = driver.session.playAudio(sampleCount: speaker.count, into: &output, at: now)
+    _ = driver.playAudio(sampleCount: speaker.count, into: &output)
     _ = output.finalize(for: speaker)
-    driver.drain()
   }
 
   func interfacesChanged() {}

@@ -24,7 +24,8 @@ public enum Wake: Hashable, Sendable, BitwiseCopyable {
 ///
 /// The contract of every machine in the call stack:
 /// - After *every* mutation the driver drains ``transmit(into:)`` until it returns nil, then ``nextEvent()``, and only
-///   then reads ``wake`` (see ``pump(_:buffer:send:event:)``). Sending may make events; taking an event changes nothing.
+///   then reads ``wake`` (see ``pump(_:buffer:send:event:)``). Sending may make events; taking an event
+///   makes no datagram.
 /// - Malformed input is counted, never thrown and never trapped. A caller's mistake is a typed throw.
 /// - An instant earlier than the last one given is treated as the last one given.
 public protocol SansIO: ~Copyable {

@@ -131,6 +131,7 @@ struct RunCommand: ParsableCommand {
       reporter.end(summary)
     }
     try outputs.close()
+    if let page = outputs.page { LastReport(options.directory).record(page) }
   }
 
   /// Checks in advance that runs can write their files, so that the error does not appear at the first failed run.

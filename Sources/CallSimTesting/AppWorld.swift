@@ -7,7 +7,7 @@ internal import DTLS
 /// let world = try AppWorld(Profile(app: WalkieApp.self, server: WalkieServer.self))
 /// try world.perform("alice", "push", ["to": .text("bob")])
 /// world.run(for: .seconds(2))
-/// #expect(world.value("call.state", of: "bob") == "listening")
+/// #expect(world.value("call.state", of: "bob") == "talking")
 /// #expect(world.shutDown() == [])
 /// ```
 ///
@@ -47,7 +47,7 @@ public final class AppWorld {
       try simulator.attach(host, to: network, link: name, type: .wifi, tx: link, rx: link)
       return host
     }
-    let userIDs = Dictionary(uniqueKeysWithValues: names.map { ($0, $0) })
+    let userIDs = Dictionary(names.map { ($0, $0) }) { first, _ in first }
     func session(of name: String) -> SessionConfiguration {
       let certificate = Certificate.generate(
         name: name, entropy: .stream(simulator.random.stream("certificate/\(name)")), wallClock: WallClock())
@@ -134,13 +134,18 @@ public final class AppWorld {
 
   // MARK: Results
 
-  /// Returns all values of a device from the beginning, in order: states of its machines (`call.state`), values that
-  /// its app sets, and those of every device (`ice.state`).
+  /// Returns all values of a device or of one of its connections from the beginning, in order: states of machines
+  /// (`call.state`), values that its app sets, and those of every device (`ice.state`).
+  ///
+  /// - Parameter peer: A device, or a connection by the name that scenarios give it, such as `alice.to.bob`.
   public func values(_ name: String, of peer: String) -> [String] {
-    log.entries.filter { $0.peer == peer && $0.name == name }.map(\.value)
+    let parts = peer.split(separator: ".")
+    if let owner = parts.first, !endpoints.keys.contains(String(owner)) { _ = device(String(owner)) }
+    let subject = parts.joined(separator: "/")
+    return log.entries.filter { $0.peer == subject && $0.name == name }.map(\.value)
   }
 
-  /// Returns the current value of a device; nil if it was never set.
+  /// Returns the current value of a device or connection; nil if it was never set.
   public func value(_ name: String, of peer: String) -> String? { values(name, of: peer).last }
 
   /// The hash of the run: the same code gives the same hash.

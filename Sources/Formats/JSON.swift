@@ -111,7 +111,8 @@ extension JSON: CustomStringConvertible {
     text += "\""
     // In runs: descriptions are long, and little in them is escaped.
     var rest = value[...]
-    while let index = rest.utf8.firstIndex(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+    while let index = rest.utf8.firstIndex(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") })
+    {
       text += rest[..<index]
       text += escape(rest.utf8[index])
       rest = rest[rest.utf8.index(after: index)...]

@@ -1,5 +1,7 @@
 // Exports everything that an app, a server or a test of another package needs, as one module.
 @_exported public import CallCore
+@_exported public import Codecs
+@_exported public import DTLS
 @_exported public import Formats
 @_exported public import ICE
 @_exported public import PeerSession

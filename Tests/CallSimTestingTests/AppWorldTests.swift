@@ -43,6 +43,10 @@ import Testing
     #expect(throws: ActionError("there is nothing to do")) { try world.perform("alice", "wave") }
   }
 
+  @Test func `two devices with one name are an error of the network`() {
+    #expect(throws: (any Error).self) { try AppWorld(Self.profile, peers: ["alice", "alice"]) }
+  }
+
   @Test func `a profile that does not fit is refused`() {
     #expect(throws: UnfitProfile.self) { try AppWorld(Profile(app: UnfitApp.self, server: StrangerServer.self)) }
   }

@@ -42,6 +42,13 @@ import Testing
     #expect(try workspace.run("open", "nowhere.html").status == 2)
   }
 
+  @Test func `open shows the page of a suite that could not begin`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": "callsim: 1\nid: a\nnonsense: true\n"])
+    #expect(try workspace.run("run", "--report", "html=a.html").status == 3)
+    let shown = try workspace.run("open")
+    #expect(shown.status == 0 && shown.output.hasSuffix("/a.html\n"), "\(shown.errors)")
+  }
+
   @Test func `a shard that is left without a run passes and writes its reports`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Fixture.scenario("a")])
     let outcome = try workspace.run("run", "--shard", "2/2", "--report", "junit=j.xml")

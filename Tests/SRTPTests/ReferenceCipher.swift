@@ -42,9 +42,13 @@ enum ReferenceCipher {
     return counterMode(key: master.key, counter: counter, [UInt8](repeating: 0, count: length))
   }
 
-  /// The SRTP packet for an RTP packet with a 12-byte header (RFC 3711 section 4, RFC 7714 section 8).
-  static func protectRTP(_ packet: [UInt8], profile: SRTPProfile, master: SRTPMasterKey, rollover: UInt32) -> [UInt8] {
-    let (header, payload) = (Array(packet[..<12]), Array(packet[12...]))
+  /// The SRTP packet for an RTP packet (RFC 3711 section 4, RFC 7714 section 8).
+  ///
+  /// - Parameter size: the size of its header.
+  static func protectRTP(
+    _ packet: [UInt8], header size: Int = 12, profile: SRTPProfile, master: SRTPMasterKey, rollover: UInt32
+  ) -> [UInt8] {
+    let (header, payload) = (Array(packet[..<size]), Array(packet[size...]))
     let key = derive(master, label: 0, length: profile.keyLength)
     let salt = derive(master, label: 2, length: profile.saltLength)
     var rolloverBytes: [UInt8] = []
@@ -56,17 +60,16 @@ enum ReferenceCipher {
       let authentication = derive(master, label: 1, length: 20)
       return body + hmacSHA1(key: authentication, body + rolloverBytes).prefix(10)
     }
-    return sealRTP(packet, key: key, salt: salt, rollover: rollover)
+    return sealRTP(packet, key: key, salt: salt, rollover: rollover, clear: size)
   }
 
   /// AEAD over an RTP packet with session keys (RFC 7714 section 8); unencrypted, the packet is only tagged.
   static func sealRTP(
-    _ packet: [UInt8], key: [UInt8], salt: [UInt8], rollover: UInt32, isEncrypted: Bool = true
+    _ packet: [UInt8], key: [UInt8], salt: [UInt8], rollover: UInt32, clear: Int = 12
   ) -> [UInt8] {
     var iv: [UInt8] = [0, 0] + packet[8..<12]
     iv.append(bigEndian: rollover)
     iv = exclusiveOr(salt, iv + packet[2..<4])
-    let clear = isEncrypted ? 12 : packet.count
     return packet[..<clear]
       + galoisCounterMode(key: key, iv: iv, associated: Array(packet[..<clear]), Array(packet[clear...]))
   }

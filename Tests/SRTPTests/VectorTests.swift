@@ -6,14 +6,17 @@ struct VectorTests {
   @Test func `RFC 3711 B-3 session keys`() {
     let master = SRTPMasterKey(
       key: .init(hex: "E1F97A0D3E018BE0D64FA32C06DE4139"), salt: .init(hex: "0EC675AD498AFEEBB6960B3AABE6"))
-    #expect(ReferenceCipher.derive(master, label: 0, length: 16) == .init(hex: "C61E7A93744F39EE10734AFE3FF7A087"))
-    #expect(ReferenceCipher.derive(master, label: 2, length: 14) == .init(hex: "30CBBC08863D8C85D49DB34A9AE1"))
-    let authentication = """
-      CEBE321F6FF7716B6FD4AB49AF256A15 6D38BAA48F0A0ACF3C34E2359E6CDBCE E049646C43D9327AD175578EF7227098
-      6371C10C9A369AC2F94A8C5FBCDDDC25 6D6E919A48B610EF17C2041E47403576 6B68642C59BBFC2F34DB60DBDFB2
-      """
-    #expect(ReferenceCipher.derive(master, label: 1, length: 94) == .init(hex: authentication))
+    for derive in [SRTPSessionKey.derive, ReferenceCipher.derive] {
+      #expect(derive(master, 0, 16) == .init(hex: "C61E7A93744F39EE10734AFE3FF7A087"))
+      #expect(derive(master, 2, 14) == .init(hex: "30CBBC08863D8C85D49DB34A9AE1"))
+      #expect(derive(master, 1, 94) == .init(hex: Self.authenticationKey))
+    }
   }
+
+  private static let authenticationKey = """
+    CEBE321F6FF7716B6FD4AB49AF256A15 6D38BAA48F0A0ACF3C34E2359E6CDBCE E049646C43D9327AD175578EF7227098
+    6371C10C9A369AC2F94A8C5FBCDDDC25 6D6E919A48B610EF17C2041E47403576 6B68642C59BBFC2F34DB60DBDFB2
+    """
 
   /// Three blocks from the first counter, and from FEFF the three around the carry into the second byte.
   @Test(arguments: [
@@ -76,7 +79,7 @@ struct VectorTests {
     #expect(
       ReferenceCipher.sealRTP(rtp, key: key, salt: salt, rollover: 0) == rtp[..<12] + [UInt8](hex: vector.encryptedRTP))
     #expect(
-      ReferenceCipher.sealRTP(rtp, key: key, salt: salt, rollover: 0, isEncrypted: false)
+      ReferenceCipher.sealRTP(rtp, key: key, salt: salt, rollover: 0, clear: rtp.count)
         == rtp + [UInt8](hex: vector.taggedRTP))
     #expect(Self.sealed(rtp, clear: 12, vector, suffix: nil, index: 0xF17B) == [UInt8](hex: vector.encryptedRTP))
     #expect(Self.sealed(rtp, clear: rtp.count, vector, suffix: nil, index: 0xF17B) == [UInt8](hex: vector.taggedRTP))

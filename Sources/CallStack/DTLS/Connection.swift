@@ -12,7 +12,6 @@ final class Connection {
   }
 
   private let ssl: OpaquePointer
-  private let context: Context
   private let environment: VirtualEnvironment
   private let fingerprints: [Fingerprint]
   private let role: DTLSRole
@@ -39,7 +38,6 @@ final class Connection {
       SSL_use_certificate(ssl, certificate.x509) == 1 && SSL_use_PrivateKey(ssl, certificate.privateKey) == 1
     precondition(isIdentified, "OpenSSL refuses a certificate that it made")
     self.ssl = ssl
-    self.context = context
     self.environment = environment
     self.role = role
     self.fingerprints = fingerprints

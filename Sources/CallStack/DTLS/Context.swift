@@ -35,7 +35,7 @@ final class Context: @unchecked Sendable {
     COpenSSL_CTX_set_datagram_options(context)
     // Level 1 accepts RSA-1024 certificates, which browsers accept.
     SSL_CTX_set_security_level(context, 1)
-    let names = profiles.compactMap(\.openSSLName).joined(separator: ":")
+    let names = profiles.map(\.openSSLName).joined(separator: ":")
     // Unlike the rest of the API, SSL_CTX_set_tlsext_use_srtp returns 0 for success.
     let configured =
       COpenSSL_CTX_set_proto_versions(context, DTLS1_2_VERSION, DTLS1_2_VERSION) == 1
@@ -49,17 +49,14 @@ final class Context: @unchecked Sendable {
     SSL_CTX_set_info_callback(context, Connection.infoCallback)
     SSL_CTX_set_keylog_callback(context, Connection.keyLogCallback)
   }
-
-  deinit { SSL_CTX_free(pointer) }
 }
 
 extension SRTPProfile {
-  var openSSLName: String? {
+  var openSSLName: String {
     switch self {
     case .aes128CMHMACSHA1_80: "SRTP_AES128_CM_SHA1_80"
     case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
     case .aeadAES256GCM: "SRTP_AEAD_AES_256_GCM"
-    case .null: nil
     }
   }
 }

@@ -204,7 +204,8 @@ package struct DTLSTransport: ~Copyable, SansIO {
   private mutating func connectIfReady() {
     guard connection == nil, state == .new, let role, path != nil else { return }
     let connection = Connection(
-      certificate: certificate, context: .shared(profiles: configuration.profiles), environment: environment, role: role,
+      certificate: certificate, context: .shared(profiles: configuration.profiles), environment: environment,
+      role: role,
       fingerprints: remoteFingerprints, configuration: configuration, initialTimeout: initialTimeout)
     self.connection = connection
     giveUpAt = configuration.handshakeTimeout.map { now + $0 }

@@ -7,15 +7,13 @@ internal import CallCore
 /// nothing.
 ///
 /// Of the received sources the ``sourceLimit`` latest are stored: otherwise a peer with the keys could make us store one
-/// for every SSRC, and search all of them for every packet.
+/// for every SSRC, and search all of them for every packet. A forgotten source begins anew, without a rollover counter.
 ///
 /// RFC 3711 section 3.3.1 limits a receiver: it must receive one packet from before a source's sequence number first
 /// wraps, or it cannot know the rollover counter. Senders therefore start below 2^15.
 package struct SRTPContext: ~Copyable {
   package enum Direction: Sendable { case sending, receiving }
 
-  /// The size of the replay window in packets.
-  package static let replayWindow = ReplayWindow.size
   /// The maximum number of stored received sources.
   package static let sourceLimit = 64
 
@@ -62,7 +60,6 @@ package struct SRTPContext: ~Copyable {
       case .aes128CMHMACSHA1_80:
         rtp.encrypt(whole, after: clear, ssrc, index)
         rtp.authenticate(whole, suffix: UInt32(truncatingIfNeeded: index >> 16), into: tag)
-      case .null: break
       }
       count += profile.rtpOverhead
     }
@@ -89,7 +86,6 @@ package struct SRTPContext: ~Copyable {
         guard rtp.isAuthentic(whole, suffix: UInt32(truncatingIfNeeded: index >> 16), tag: tag) else { return false }
         rtp.encrypt(whole, after: clear, ssrc, index)
         return true
-      case .null: return true
       }
     }
     guard isAuthentic else { throw .authenticationFailed }
@@ -116,10 +112,11 @@ package struct SRTPContext: ~Copyable {
     else { throw .malformed }
     guard packet.freeCapacity >= profile.rtcpOverhead else { throw .noRoom }
     let place = place(of: ssrc) ?? add(ssrc)
+    // The first index is one, as libsrtp's and so every browser's is; RFC 3711 section 3.4 begins at zero.
     let index = (sources[place].rtcp.highest ?? 0) + 1
     guard index <= SRTPSource.highestRTCPIndex else { throw .keyExhausted }
     sources[place].rtcp.note(index)
-    let word = UInt32(index) | (profile == .null ? 0 : Self.encryptionFlag)
+    let word = UInt32(index) | Self.encryptionFlag
     packet.withUnsafeMutableBufferPointer { buffer, count in
       let (whole, end) = Self.split(buffer, at: count)
       let clear = PacketShape.rtcpHeaderSize
@@ -127,12 +124,11 @@ package struct SRTPContext: ~Copyable {
       switch profile {
       case .aeadAES128GCM, .aeadAES256GCM:
         rtcp.seal(whole, after: clear, suffix: word, ssrc, index, into: end)
-        Self.store(word, at: end + SRTPSessionKey.aeadTagSize)
+        Self.store(word, at: end + profile.rtpOverhead)
       case .aes128CMHMACSHA1_80:
         rtcp.encrypt(whole, after: clear, ssrc, index)
         rtcp.authenticate(whole, suffix: word, into: end + Self.indexSize)
         Self.store(word, at: end)
-      case .null: Self.store(word, at: end)
       }
       count += profile.rtcpOverhead
     }
@@ -146,7 +142,7 @@ package struct SRTPContext: ~Copyable {
     guard PacketShape.isRTCP(packet.span.bytes, trailer: profile.rtcpOverhead),
       let ssrc = packet.span.bytes.bigEndian(UInt32.self, at: 4),
       let word = packet.span.bytes.bigEndian(
-        UInt32.self, at: profile.isAEAD ? end + SRTPSessionKey.aeadTagSize : end)
+        UInt32.self, at: profile.isAEAD ? end + profile.rtpOverhead : end)
     else { throw .malformed }
     let index = UInt64(word & ~Self.encryptionFlag)
     let place = place(of: ssrc)
@@ -164,11 +160,10 @@ package struct SRTPContext: ~Copyable {
         guard rtcp.isAuthentic(whole, suffix: word, tag: trailer + Self.indexSize) else { return false }
         rtcp.encrypt(whole, after: clear, ssrc, index)
         return true
-      case .null: return true
       }
     }
     guard isAuthentic else { throw .authenticationFailed }
-    guard isEncrypted || profile == .null else { throw .unencrypted }
+    guard isEncrypted else { throw .unencrypted }
     let heard = hear(ssrc, at: place)
     sources[heard].rtcp.note(index)
   }
@@ -179,7 +174,9 @@ package struct SRTPContext: ~Copyable {
   package var sourceCount: Int { sources.count }
 
   /// Returns the number of times that the sequence number of `source` has wrapped, or nil before its first packet.
-  package func rolloverCounter(of source: UInt32) -> UInt32? { place(of: source).flatMap { sources[$0].rolloverCounter } }
+  package func rolloverCounter(of source: UInt32) -> UInt32? {
+    place(of: source).flatMap { sources[$0].rolloverCounter }
+  }
 
   /// Forgets `source`: its next packet starts a new rollover counter and replay window.
   ///
@@ -228,6 +225,8 @@ package struct SRTPContext: ~Copyable {
   }
 
   private static func store(_ word: UInt32, at place: UnsafeMutablePointer<UInt8>) {
-    withUnsafeBytes(of: word.bigEndian) { UnsafeMutableRawPointer(place).copyMemory(from: $0.baseAddress!, byteCount: 4) }
+    withUnsafeBytes(of: word.bigEndian) {
+      UnsafeMutableRawPointer(place).copyMemory(from: $0.baseAddress!, byteCount: 4)
+    }
   }
 }

@@ -3,16 +3,13 @@ package enum SRTPProfile: Hashable, Sendable {
   case aes128CMHMACSHA1_80
   case aeadAES128GCM
   case aeadAES256GCM
-  /// No encryption and no authentication, to measure the cost of all else. DTLS never negotiates it.
-  case null
 
-  /// The number in the `use_srtp` extension, or nil when the profile cannot be negotiated.
-  package var identifier: UInt16? {
+  /// The number in the `use_srtp` extension.
+  package var identifier: UInt16 {
     switch self {
     case .aes128CMHMACSHA1_80: 0x0001
     case .aeadAES128GCM: 0x0007
     case .aeadAES256GCM: 0x0008
-    case .null: nil
     }
   }
 
@@ -32,7 +29,6 @@ package enum SRTPProfile: Hashable, Sendable {
     case .aes128CMHMACSHA1_80: "AES128_CM_SHA1_80"
     case .aeadAES128GCM: "AEAD_AES_128_GCM"
     case .aeadAES256GCM: "AEAD_AES_256_GCM"
-    case .null: "NULL"
     }
   }
 
@@ -42,7 +38,7 @@ package enum SRTPProfile: Hashable, Sendable {
   /// The length of the master salt in bytes.
   package var saltLength: Int {
     switch self {
-    case .aes128CMHMACSHA1_80, .null: 14
+    case .aes128CMHMACSHA1_80: 14
     case .aeadAES128GCM, .aeadAES256GCM: 12
     }
   }
@@ -52,7 +48,6 @@ package enum SRTPProfile: Hashable, Sendable {
     switch self {
     case .aes128CMHMACSHA1_80: 10
     case .aeadAES128GCM, .aeadAES256GCM: 16
-    case .null: 0
     }
   }
 

@@ -12,22 +12,21 @@ struct SRTPSessionKey: ~Copyable {
   }
 
   private let isAEAD: Bool
-  /// The cipher under the session key; nil for the profile without a cipher.
-  private let cipher: OpaquePointer?
+  private let tagSize: Int
+  /// The cipher under the session key.
+  private let cipher: OpaquePointer
   /// The session salt as the upper and lower half of an initialization vector, padded with zeros.
   private let salt: (high: UInt64, low: UInt64)
   /// HMAC-SHA1 with the key already hashed, so that a tag costs no allocation: the inner and the outer hash.
   private let authentication: (inner: SHA_CTX, outer: SHA_CTX)
 
-  static let aeadTagSize = 16
-  private static let hmacTagSize = 10
-
   /// Derives the session keys from a master key, with a key derivation rate of zero.
   init(_ stream: Stream, _ profile: SRTPProfile, _ master: SRTPMasterKey, _ direction: SRTPContext.Direction) {
     let label = stream.rawValue
     let key = Self.derive(master, label: label, length: profile.keyLength)
-    let salt = Self.derive(master, label: label + 2, length: profile.saltLength) + [0, 0, 0, 0]
-    self.init(profile, direction, key: key, authentication: Self.derive(master, label: label + 1, length: 20), salt: salt)
+    let authentication = profile.isAEAD ? [] : Self.derive(master, label: label + 1, length: 20)
+    let salt = Self.derive(master, label: label + 2, length: profile.saltLength)
+    self.init(profile, direction, key: key, authentication: authentication, salt: salt)
   }
 
   /// Makes the transforms for given session keys.
@@ -35,13 +34,14 @@ struct SRTPSessionKey: ~Copyable {
     _ profile: SRTPProfile, _ direction: SRTPContext.Direction, key: [UInt8], authentication: [UInt8], salt: [UInt8]
   ) {
     isAEAD = profile.isAEAD
-    cipher = profile.cipher.map { Self.context($0, key: key, direction) }
-    let padded = salt + [UInt8](repeating: 0, count: 16)
+    tagSize = profile.rtpOverhead
+    cipher = Self.context(profile.cipher, key: key, direction)
+    let padded = salt + [UInt8](repeating: 0, count: 16 - salt.count)
     self.salt = (Self.word(padded[0..<8]), Self.word(padded[8..<16]))
     self.authentication = Self.keyedHashes(authentication)
   }
 
-  deinit { if let cipher { EVP_CIPHER_CTX_free(cipher) } }
+  deinit { EVP_CIPHER_CTX_free(cipher) }
 
   private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
@@ -49,37 +49,37 @@ struct SRTPSessionKey: ~Copyable {
 
   /// Encrypts from `clear` to the end of `packet`, in place.
   func encrypt(_ packet: UnsafeMutableBufferPointer<UInt8>, after clear: Int, _ ssrc: UInt32, _ index: UInt64) {
-    guard let cipher, packet.count > clear else { return }
-    setVector(of: cipher, ssrc, index)
+    guard packet.count > clear else { return }
+    setVector(ssrc, index)
     let start = packet.baseAddress! + clear
     var written: Int32 = 0
     Self.check(EVP_CipherUpdate(cipher, start, &written, start, Int32(packet.count - clear)))
   }
 
-  /// Writes the first 10 bytes of the HMAC-SHA1 of `packet` and `suffix` to `tag`.
+  /// Writes the HMAC-SHA1 of `packet` and `suffix`, cut to the size of a tag, to `tag`.
   func authenticate(
-    _ packet: UnsafeMutableBufferPointer<UInt8>, suffix: UInt32?, into tag: UnsafeMutablePointer<UInt8>
+    _ packet: UnsafeMutableBufferPointer<UInt8>, suffix: UInt32, into tag: UnsafeMutablePointer<UInt8>
   ) {
     var digest = InlineArray<20, UInt8>(repeating: 0)
     hash(packet, suffix: suffix, into: &digest)
-    for index in 0..<Self.hmacTagSize { tag[index] = digest[index] }
+    for index in 0..<tagSize { tag[index] = digest[index] }
   }
 
   /// Returns whether `tag` belongs to `packet` and `suffix`, in a time that does not depend on the content.
   func isAuthentic(
-    _ packet: UnsafeMutableBufferPointer<UInt8>, suffix: UInt32?, tag: UnsafeMutablePointer<UInt8>
+    _ packet: UnsafeMutableBufferPointer<UInt8>, suffix: UInt32, tag: UnsafeMutablePointer<UInt8>
   ) -> Bool {
     var digest = InlineArray<20, UInt8>(repeating: 0)
     hash(packet, suffix: suffix, into: &digest)
-    return digest.span.withUnsafeBytes { CRYPTO_memcmp($0.baseAddress, tag, Self.hmacTagSize) == 0 }
+    return digest.span.withUnsafeBytes { CRYPTO_memcmp($0.baseAddress, tag, tagSize) == 0 }
   }
 
   private func hash(
-    _ packet: UnsafeMutableBufferPointer<UInt8>, suffix: UInt32?, into digest: inout InlineArray<20, UInt8>
+    _ packet: UnsafeMutableBufferPointer<UInt8>, suffix: UInt32, into digest: inout InlineArray<20, UInt8>
   ) {
     var inner = authentication.inner
     SHA1_Update(&inner, packet.baseAddress, packet.count)
-    if let suffix { withUnsafeBytes(of: suffix.bigEndian) { _ = SHA1_Update(&inner, $0.baseAddress, 4) } }
+    withUnsafeBytes(of: suffix.bigEndian) { _ = SHA1_Update(&inner, $0.baseAddress, 4) }
     var outer = authentication.outer
     var bytes = digest.mutableSpan
     bytes.withUnsafeMutableBufferPointer { buffer in
@@ -96,12 +96,11 @@ struct SRTPSessionKey: ~Copyable {
     _ packet: UnsafeMutableBufferPointer<UInt8>, after clear: Int, suffix: UInt32?, _ ssrc: UInt32, _ index: UInt64,
     into tag: UnsafeMutablePointer<UInt8>
   ) {
-    guard let cipher else { return }
-    setVector(of: cipher, ssrc, index)
-    Self.check(transform(packet, after: clear, suffix: suffix, cipher))
+    setVector(ssrc, index)
+    Self.check(transform(packet, after: clear, suffix: suffix))
     var written: Int32 = 0
     Self.check(EVP_EncryptFinal_ex(cipher, tag, &written))
-    Self.check(EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(Self.aeadTagSize), tag))
+    Self.check(EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tagSize), tag))
   }
 
   /// Decrypts `packet` after its first `clear` bytes in place.
@@ -111,17 +110,16 @@ struct SRTPSessionKey: ~Copyable {
     _ packet: UnsafeMutableBufferPointer<UInt8>, after clear: Int, suffix: UInt32?, _ ssrc: UInt32, _ index: UInt64,
     tag: UnsafeMutablePointer<UInt8>
   ) -> Bool {
-    guard let cipher else { return true }
-    setVector(of: cipher, ssrc, index)
-    Self.check(EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(Self.aeadTagSize), tag))
-    guard transform(packet, after: clear, suffix: suffix, cipher) == 1 else { return false }
+    setVector(ssrc, index)
+    Self.check(EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tagSize), tag))
+    guard transform(packet, after: clear, suffix: suffix) == 1 else { return false }
     var (written, rest) = (Int32(0), InlineArray<16, UInt8>(repeating: 0))
     var span = rest.mutableSpan
     return span.withUnsafeMutableBufferPointer { EVP_DecryptFinal_ex(cipher, $0.baseAddress, &written) == 1 }
   }
 
   private func transform(
-    _ packet: UnsafeMutableBufferPointer<UInt8>, after clear: Int, suffix: UInt32?, _ cipher: OpaquePointer
+    _ packet: UnsafeMutableBufferPointer<UInt8>, after clear: Int, suffix: UInt32?
   ) -> Int32 {
     var written: Int32 = 0
     Self.check(EVP_CipherUpdate(cipher, nil, &written, packet.baseAddress, Int32(clear)))
@@ -136,7 +134,7 @@ struct SRTPSessionKey: ~Copyable {
   }
 
   /// Starts the cipher at the initialization vector of a packet (RFC 3711 section 4.1.1, RFC 7714 sections 8.1 and 9.1).
-  private func setVector(of cipher: OpaquePointer, _ ssrc: UInt32, _ index: UInt64) {
+  private func setVector(_ ssrc: UInt32, _ index: UInt64) {
     let vector =
       isAEAD
       ? (high: salt.high ^ UInt64(ssrc) << 16 ^ index >> 32, low: salt.low ^ index << 32)
@@ -150,8 +148,8 @@ struct SRTPSessionKey: ~Copyable {
   // MARK: Keys
 
   /// Returns session key material (RFC 3711 section 4.3.1): the key stream of the master key.
-  private static func derive(_ master: SRTPMasterKey, label: UInt8, length: Int) -> [UInt8] {
-    guard let cipher = SRTPProfile.counterMode(keyLength: master.key.count) else { return [] }
+  static func derive(_ master: SRTPMasterKey, label: UInt8, length: Int) -> [UInt8] {
+    let cipher = SRTPProfile.counterMode(keyLength: master.key.count)
     var block = master.salt + [UInt8](repeating: 0, count: 16 - master.salt.count)
     block[7] ^= label
     let context = context(cipher, key: master.key, .sending)
@@ -190,16 +188,15 @@ struct SRTPSessionKey: ~Copyable {
 extension SRTPProfile {
   var isAEAD: Bool { self == .aeadAES128GCM || self == .aeadAES256GCM }
 
-  fileprivate var cipher: OpaquePointer? {
+  fileprivate var cipher: OpaquePointer {
     switch self {
     case .aes128CMHMACSHA1_80: Self.counterMode(keyLength: 16)
     case .aeadAES128GCM: Self.aes128GCM
     case .aeadAES256GCM: Self.aes256GCM
-    case .null: nil
     }
   }
 
-  fileprivate static func counterMode(keyLength: Int) -> OpaquePointer? { keyLength == 32 ? aes256CTR : aes128CTR }
+  fileprivate static func counterMode(keyLength: Int) -> OpaquePointer { keyLength == 32 ? aes256CTR : aes128CTR }
 
   // Fetched once: OpenSSL 3 takes a lock and walks its providers on every fetch. Immutable and never freed.
   nonisolated(unsafe) private static let aes128CTR = fetch("AES-128-CTR")

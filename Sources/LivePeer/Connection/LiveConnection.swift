@@ -192,11 +192,10 @@ package final class LiveConnection {
   // MARK: Audio
 
   func sendAudio(_ samples: Span<Int16>) {
-    driver.session.sendAudio(samples, at: world.now)
-    driver.drain()
+    driver.sendAudio(samples) { _ in }
   }
 
   func playAudio(_ count: Int, into output: inout OutputSpan<Int16>) {
-    _ = driver.session.playAudio(sampleCount: count, into: &output, at: world.now)
+    _ = driver.playAudio(sampleCount: count, into: &output)
   }
 }

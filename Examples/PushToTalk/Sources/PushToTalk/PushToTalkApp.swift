@@ -8,8 +8,6 @@ public final class PushToTalkApp: CallApp {
   private var linkCount = 0
   private var members: [Member] = []
   private var test: EchoTest?
-  private var stay: Task<Void, Never>?
-  private var request: Task<Void, Never>?
   /// Resumed when the floor is granted or refused.
   private var decision: AsyncStream<Bool>.Continuation?
 
@@ -28,10 +26,10 @@ public final class PushToTalkApp: CallApp {
     switch action.name {
     case "join":
       guard channelState == "off" else { throw ActionError("already in a channel") }
-      let channel = action.values.text("channel") ?? ""
+      guard test == nil else { throw ActionError("end the test first") }
       trace.enter("channel.state", "joining", on: "join")
       trace.set("user.accepted", true)
-      stay = environment.tasks.start { await self.stay(in: channel) }
+      join(action.values.text("channel") ?? "")
     case "leave":
       guard channelState != "off" else { throw ActionError("in no channel") }
       link?.send("leave")
@@ -39,7 +37,7 @@ public final class PushToTalkApp: CallApp {
     case "push":
       guard channelState == "joined", floorState == "silent" else { throw ActionError("cannot talk now") }
       trace.enter("floor.state", "asking", on: "push")
-      request = environment.tasks.start { await self.askForFloor() }
+      askForFloor()
     case "release":
       guard floorState != "silent" else { throw ActionError("the button is up") }
       link?.send("release")
@@ -73,14 +71,21 @@ public final class PushToTalkApp: CallApp {
 
   private static let joinTimeout = Interval.seconds(10)
 
-  /// From the request to be let in to the end of the link.
-  private func stay(in channel: String) async {
+  /// Asks to be let in. A task begins later than the action that starts it, which another may follow at once: what the
+  /// user did is sent at once, and the task waits for what comes of it.
+  private func join(_ channel: String) {
     linkCount += 1
     let link = Link(to: "dispatch", environment, number: linkCount)
     self.link = link
     link.send("join", [JSON.Member("channel", .string(channel))])
-    let timeout = environment.clock.schedule(after: Self.joinTimeout) { [weak self] in
-      self?.leave("no-answer", on: "leave or failure")
+    environment.tasks.start { await self.stay(on: link) }
+  }
+
+  /// Lasts to the end of the link.
+  private func stay(on link: Link) async {
+    let timeout = environment.clock.schedule(after: Self.joinTimeout) { [weak self, weak link] in
+      guard let self, let link, self.link === link else { return }
+      leave("no-answer", on: "leave or failure")
     }
     defer { timeout.cancel() }
     for await message in link.messages {
@@ -142,12 +147,19 @@ public final class PushToTalkApp: CallApp {
 
   // MARK: The floor
 
-  /// Asks for the floor, and talks once it is granted.
-  private func askForFloor() async {
+  private func askForFloor() {
     let (answers, decision) = AsyncStream.makeStream(of: Bool.self)
     self.decision = decision
     link?.send("push")
+    environment.tasks.start { await self.talk(after: answers, decision) }
+  }
+
+  /// Talks once the floor is granted.
+  private func talk(after answers: AsyncStream<Bool>, _ decision: AsyncStream<Bool>.Continuation) async {
     let timeout = environment.clock.schedule(after: environment.settings.duration("floor-timeout") ?? .seconds(2)) {
+      [weak self] in
+      // The grant may be under way.
+      self?.link?.send("release")
       decision.yield(false)
     }
     defer { timeout.cancel() }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FloorTests {
   /// A world in which everybody is in one channel.
   private func channel(of names: String...) throws -> AppWorld {
-    let world = try AppWorld(.pushToTalk, peers: names)
+    let world = try AppWorld(.pushToTalk, peers: ["alice", "bob", "carol", "dave"])
     for name in names { try world.perform(name, "join", ["channel": .text("red")]) }
     world.run(for: .seconds(3))
     return world
@@ -22,6 +22,44 @@ import Testing
     #expect(world.shutDown() == [])
   }
 
+  @Test func `a button that is up at once leaves the floor to others`() throws {
+    let world = try channel(of: "alice", "bob")
+    try world.perform("alice", "push")
+    try world.perform("alice", "release")
+    world.run(for: .seconds(1))
+    try world.perform("bob", "push")
+    world.run(for: .seconds(1))
+    #expect(world.value("floor.state", of: "bob") == "talking")
+    #expect(world.shutDown() == [])
+  }
+
+  @Test func `who gave up waiting for the floor does not hold it`() throws {
+    let world = try AppWorld(
+      .pushToTalk, peers: ["alice", "bob"], delay: .milliseconds(200),
+      settings: ["alice": NamedValues([("floor-timeout", .duration(.milliseconds(100)))])])
+    for name in ["alice", "bob"] { try world.perform(name, "join", ["channel": .text("red")]) }
+    world.run(for: .seconds(5))
+    try world.perform("alice", "push")
+    world.run(for: .seconds(3))
+    #expect(world.values("floor.state", of: "alice") == ["silent", "asking", "silent"])
+    try world.perform("bob", "push")
+    world.run(for: .seconds(3))
+    #expect(world.value("floor.state", of: "bob") == "talking")
+    #expect(world.shutDown() == [])
+  }
+
+  @Test func `who leaves at once is in no channel`() throws {
+    let world = try channel(of: "bob")
+    for round in 0..<2 {
+      try world.perform("alice", "join", ["channel": .text("red")])
+      try world.perform("alice", "leave")
+      world.run(for: .seconds(15))
+      #expect(world.value("channel.state", of: "alice") == "off", "\(round)")
+    }
+    #expect(world.value("members.count", of: "bob") == "0")
+    #expect(world.shutDown() == [])
+  }
+
   @Test func `nobody talks outside a channel`() throws {
     let world = try AppWorld(.pushToTalk)
     #expect(throws: ActionError.self) { try world.perform("bob", "push") }
@@ -32,7 +70,7 @@ import Testing
     let names = ["alice", "bob", "carol", "dave"]
     for name in names {
       for other in names where other != name {
-        #expect(world.value("connection.state", of: "\(name)/to/\(other)") == "connected")
+        #expect(world.value("connection.state", of: "\(name).to.\(other)") == "connected")
       }
     }
     #expect(world.shutDown() == [])

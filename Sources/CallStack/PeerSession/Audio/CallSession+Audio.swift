@@ -32,7 +32,8 @@ extension CallSession {
 
   /// Calls `body` with the position of the next sample to be recorded, in the stream of each microphone track.
   ///
-  /// Mutating, like ``playedPosition()``: a session is a large value, and reading it from a driver would copy it.
+  /// Mutating, like ``playedPosition()``, for speed: the compiler passes a large value that is only read through a
+  /// temporary copy of its bytes.
   ///
   /// - Returns: whether a whole packet was recorded and not sent yet: only then is there something to drain.
   package mutating func finishRecording(_ body: (AudioPosition) -> Void) -> Bool {

@@ -21,7 +21,8 @@ public struct DeviceAddress: Hashable, Sendable {
 /// Runs a ``CallSession`` in an environment: opens and closes its sockets and its connections to TURN servers, resolves
 /// names, carries datagrams both ways, and reports events in order.
 ///
-/// Every change of the session must be followed by ``drain()``: ``perform(_:)`` does both.
+/// What changes the session may make datagrams and events. ``perform(_:)`` changes it and then sends and reports them;
+/// reading the session and creating a description need no more than ``session``.
 public final class SessionDriver<Environment: SessionEnvironment> {
   /// The session. Change it in ``perform(_:)``.
   public var session: CallSession
