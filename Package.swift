@@ -119,11 +119,11 @@ package.targets = [
   .target(
     name: "CallSim",
     dependencies: [
-      "CallCore", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge", "ScenarioRun",
-      "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
+      "CallCore", "Codecs", "DTLS", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat",
+      "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Umbrella"),
-  .target(name: "CallSimTesting", dependencies: ["CallSim", "DTLS"]),
+  .target(name: "CallSimTesting", dependencies: ["CallSim"]),
   .target(
     name: "CallSimCommand",
     dependencies: [

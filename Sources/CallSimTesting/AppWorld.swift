@@ -1,5 +1,4 @@
 public import CallSim
-internal import DTLS
 
 /// Devices with one profile's app and its servers on one network, in virtual time: a fixture for tests of an app.
 ///

@@ -84,11 +84,11 @@ import Testing
     (
       "Umbrella",
       [
-        "CallCore", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat", "ScenarioJudge",
-        "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
+        "CallCore", "Codecs", "DTLS", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat",
+        "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
       ]
     ),
-    ("CallSimTesting", ["CallSim", "DTLS", "Foundation", "Testing"]),
+    ("CallSimTesting", ["CallSim", "Foundation", "Testing"]),
     (
       "CallSimCommand",
       [
