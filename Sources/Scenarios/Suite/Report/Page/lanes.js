@@ -148,7 +148,7 @@ function laneTracks(story, isWhole, space) {
     const machines = story.machines.filter(machine => isMine(machine.subject) && (isWhole || !HIDDEN.has(machine.name)));
     const pairs = story.pairs.list.filter(pair => isMine(pair[0]));
     const events = [
-      ...story.deeds.list.filter(deed => isMine(deed[2])).map(([order, time, , action, target, isRefused]) => ({ order, time, class: 'deed', text: `${action} ${target}`.trim() + (isRefused ? ' (refused)' : '') })),
+      ...story.userActions.list.filter(deed => isMine(deed[2])).map(([order, time, , action, target, isRefused]) => ({ order, time, class: 'deed', text: `${action} ${target}`.trim() + (isRefused ? ' (refused)' : '') })),
       ...story.notes.list.filter(note => isMine(note[2])).map(([order, time, , , , text]) => ({ order, time, class: 'note', text })),
     ].sort((a, b) => a.order - b.order);
     if (!machines.length && !pairs.length && !events.length) continue;

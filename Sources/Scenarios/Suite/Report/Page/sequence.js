@@ -20,7 +20,7 @@ function sequenceEvents(story, isShort) {
       if (number > 0 || isLate) events.push({ ...copy, kind: 'arrival', of: event, isCopy: number > 0 });
     });
   });
-  for (const [order, time, peer, action, target, isRefused] of story.deeds.list) {
+  for (const [order, time, peer, action, target, isRefused] of story.userActions.list) {
     events.push({ order, time, kind: 'note', who: peer, class: 'deed', text: `${action} ${target}`.trim() + (isRefused ? ' (refused)' : '') });
   }
   for (const [order, time, subject, , , text] of story.notes.list) {
