@@ -56,6 +56,34 @@ import Vocabulary
 
   private static let mesh = ["mesh", "mesh", "mesh"]
 
+  @Test func `a puppet sends through a server of the product that the other peer has`() {
+    let text = """
+      callsim: 1
+      id: t
+      peers:
+        alice: { profile: mesh, network: wifi }
+        bob: { profile: mesh, network: wifi }
+        carol: { profile: single, network: wifi }
+        mal: { stack: puppet }
+      timeline:
+        - { id: go, at: 0s, do: alice.call, to: bob }
+        - { at: 1s, send: mesh-hello, from: mal, to: bob, server: SERVER }
+        - { at: 10s, do: alice.hangup }
+      expect:
+        - { ends: alice, code: local-hangup }
+      """
+    func problems(_ server: String) -> [String] {
+      self.problems(
+        ScenarioFile.load(
+          text: text.replacing("SERVER", with: server), path: "t.yaml", registry: Self.registry))
+    }
+    #expect(problems("mesh-signalling").filter { $0.contains("E4") } == [])
+    #expect(
+      problems("single-signalling").contains(
+        "E414 'send' reaches nothing: single-signalling is a server of single, and bob has mesh; "
+          + "name a server of its product"))
+  }
+
   @Test func `a connection is named by the peer that it leads to`() {
     let result = load(Self.mesh, expect: "{ eventually: alice.to.bob.ice.state == connected }")
     #expect(problems(result).isEmpty)

@@ -183,7 +183,11 @@ package final class SignallingFaults {
   private func isMeant(_ fault: SignallingFault, for message: SignallingMessage) -> Bool {
     guard fault.matches(message) else { return false }
     switch fault.effect {
-    case .damage(let field), .set(let field, _): return codec?.field(field, of: message) != nil
+    case .damage(let field): return codec?.field(field, of: message) != nil
+    case .set(let field, let text):
+      guard let name = codec?.field(field, of: message) else { return false }
+      // To set what is there already is no damage.
+      return message.content?[name] != value(text, of: field, in: message)
     case .drop, .delay, .duplicate, .reorder, .corrupt, .blackhole: return true
     }
   }
@@ -213,10 +217,14 @@ package final class SignallingFaults {
       damaged.text = MessageContent.damaged(message.text)
       goOn(damaged)
     case .damage(let field): goOn(changed(message, field) { $0.damage($1) })
-    case .set(let field, let text):
-      let type = codec?.declaration(of: message.type)?.field(field)?.type ?? .string
-      goOn(changed(message, field) { $0[$1] = type.value(text) ?? .string(text) })
+    case .set(let field, let text): goOn(changed(message, field) { $0[$1] = value(text, of: field, in: message) })
     }
+  }
+
+  /// Returns the value of a field that a fault writes, as the field's declaration types it.
+  private func value(_ text: String, of field: String, in message: SignallingMessage) -> JSON {
+    let type = codec?.declaration(of: message.type)?.field(field)?.type ?? .string
+    return type.value(text) ?? .string(text)
   }
 
   private func changed(

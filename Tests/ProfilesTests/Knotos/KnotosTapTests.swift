@@ -127,6 +127,16 @@ import Vocabulary
     #expect(world.values("alice", "message.rejected").first == "call_answer: unknown call")
   }
 
+  @Test func `to set what is there already meets nothing`() throws {
+    let world = try KnotosWorld()
+    let id = world.server.faults.add(SignallingFault(.set(field: "sender", "alice"), type: "call_offer"))
+    world.perform("alice", "call", to: "bob")
+    world.run(for: .seconds(1))
+    #expect(world.value("bob", "call.state") == "ringing")
+    #expect(world.server.faults.meetings(of: id) == 0)
+    #expect(faulted(world) == [])
+  }
+
   @Test func `a damaged field leaves messages alone that do not have it`() throws {
     let world = try KnotosWorld()
     let id = world.server.faults.add(SignallingFault(.damage(field: "candidate")))

@@ -356,6 +356,11 @@ enum EffectReader {
       reading.report(.needsPuppet, "\(from.value) is no puppet", at: from.span, hint: hint)
       return nil
     }
+    guard reading.scope.peer(to.value)?.isPuppet != true else {
+      let message = "'send' reaches nothing: \(to.value) is a puppet, which has no app"
+      reading.report(.conflictingKeys, message, at: to.span, hint: "name a peer with an app")
+      return nil
+    }
     let legal = reading.scope.peer(to.value)?.vocabulary.profile?.messages.map(\.name) ?? []
     guard legal.isEmpty || legal.contains(message.value) else {
       reading.reportUnknown(.unknownMessage, "message type", message.value, among: legal, at: message.span)
@@ -375,7 +380,16 @@ enum EffectReader {
       written?.value, of: [to.value], message: message.value, what: "send", at: written?.span ?? message.span, &reading)
     let server: String?
     switch choice {
-    case .server(let name): server = name
+    case .server(let name):
+      let (own, other) = (
+        reading.scope.peer(to.value)?.profile, reading.scope.servers.first { $0.name == name }?.profile?.value
+      )
+      guard own == nil || other == nil || own == other else {
+        let message = "'send' reaches nothing: \(name) is a server of \(other ?? ""), and \(to.value) has \(own ?? "")"
+        reading.report(.wrongServerKind, message, at: written?.span ?? node.span, hint: "name a server of its product")
+        return nil
+      }
+      server = name
     case .nobody: server = nil
     case .refused: return nil
     }
