@@ -22,6 +22,29 @@ import Testing
     #expect(finding.location == "test.yaml:9:11")
   }
 
+  @Test func `a message that a puppet sends to whom the server has lost was not tested`() throws {
+    let text = """
+      callsim: 1
+      id: t
+      peers:
+        alice: { profile: knotos, network: wifi }
+        bob: { profile: knotos, network: wifi }
+        mallory: { stack: puppet }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { at: 2s, fault: signal.disconnect, peer: bob }
+        - { id: lost, at: 2001ms, send: call_hangup, from: mallory, to: bob, fields: { callId: z } }
+        - { id: bye, at: 5s, do: alice.hangup }
+      expect:
+        - { ends: alice, code: local-hangup, within: 1s, of: bye }
+      """
+    let result = try play(text)
+    #expect(result.verdict == .vacuous)
+    let finding = try #require(result.findings.first)
+    #expect(finding.title == "timeline entry 'lost'")
+    #expect(finding.actual == "bob was not connected to the server at 2.001 s")
+  }
+
   @Test func `a refused action tells why, as an expectation does`() throws {
     let result = try play(
       timeline: """

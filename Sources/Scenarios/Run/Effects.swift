@@ -16,11 +16,16 @@ final class Effects {
   var explain: (() -> Explanation.Finding)?
   /// The outcomes that differ from their entries, one per entry.
   private var surprises: [(entry: String, finding: Finding)] = []
+  /// The number of messages whose addressee was not connected to its server.
+  private var undeliverableCount = 0
 
   init(world: World, faults: FaultLayer, failures: HarnessFailures) {
     self.world = world
     self.faults = faults
     self.failures = failures
+    world.simulator.trace.listen(to: ServerEvents.messageUndeliverable) { [weak self] _, _, _ in
+      self?.undeliverableCount += 1
+    }
   }
 
   func perform(_ entry: TimelineEntry) { failures.catching(at: entry) { try carryOut(entry) } }
@@ -42,9 +47,14 @@ final class Effects {
           actual: "that address is taken at \(Wording.time(world.simulator.now)): \(remedy)")
       }
     case .send(let message, let from, let to, let server, let fields):
+      let before = undeliverableCount
       try world.callServer(named: server).inject(
         type: message, from: world.scenario.userID(of: from), to: world.scenario.userID(of: to),
         fields: NamedValues(fields))
+      guard undeliverableCount > before else { break }
+      note(
+        .vacuous, entry, expected: "\(message) reaches \(to)",
+        actual: "\(to) was not connected to the server at \(Wording.time(world.simulator.now))")
     case .clear(let id):
       if !faults.isInForce(id.value) {
         let actual = "it was not in force at \(Wording.time(world.simulator.now))"
