@@ -140,6 +140,22 @@ import Testing
     #expect(disconnected >= fault + .seconds(5) && disconnected <= fault + .milliseconds(7_700))
   }
 
+  @Test func `media on the selected pair that was given up makes it checked again`() throws {
+    let network = try connected()
+    let path = try #require(network.alice.sendingPath)
+    let fault = network.now
+    network.isBlocked = { _, _ in true }
+    for second in 1...25 {
+      network.run(until: fault + .seconds(Int64(second)))
+      network.alice.agent.markReceived(on: path, at: network.now)
+    }
+    #expect(network.alice.entered(.failed) != nil)
+    network.isBlocked = { _, _ in false }
+    network.run(for: .seconds(3))
+    #expect(network.alice.canSend)
+    #expect(network.alice.state == .connected || network.alice.state == .completed)
+  }
+
   @Test func `the last of five unanswered checks is waited for twice the usual round trip`() throws {
     let network = try connected()
     network.delay = .milliseconds(1_500)

@@ -10,8 +10,8 @@ package import SRTP
 /// port cannot start or disturb a handshake.
 package struct DTLSTransport: ~Copyable, SansIO {
   package struct Configuration: Sendable {
-    /// The SRTP profiles to offer or accept, best first. ``SRTPProfile/null`` is ignored. The default is libwebrtc's
-    /// order: the profile that every endpoint has comes first, and is six bytes per packet shorter.
+    /// The SRTP profiles to offer or accept, best first. The default is libwebrtc's order: the profile that every
+    /// endpoint has comes first, and is six bytes per packet shorter.
     package var profiles: [SRTPProfile] = [.aes128CMHMACSHA1_80, .aeadAES256GCM, .aeadAES128GCM]
     /// The maximum size of a datagram in bytes; clamped to 256...1500.
     package var maximumDatagramSize = 1_200

@@ -23,12 +23,12 @@ package enum SRTPProfile: Hashable, Sendable {
     }
   }
 
-  /// The registered name without its `SRTP_` prefix, as `RTCTransportStats.srtpCipher` reports it.
+  /// The name in the IANA registry, which `RTCTransportStats.srtpCipher` reports (RFC 5764 section 4.1.2).
   package var name: String {
     switch self {
-    case .aes128CMHMACSHA1_80: "AES128_CM_SHA1_80"
-    case .aeadAES128GCM: "AEAD_AES_128_GCM"
-    case .aeadAES256GCM: "AEAD_AES_256_GCM"
+    case .aes128CMHMACSHA1_80: "SRTP_AES128_CM_HMAC_SHA1_80"
+    case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
+    case .aeadAES256GCM: "SRTP_AEAD_AES_256_GCM"
     }
   }
 

@@ -138,9 +138,12 @@ package struct ICEAgent: ~Copyable, SansIO {
   /// - Returns: whether the path belongs to a pair.
   @discardableResult
   package mutating func markReceived(on path: Path, at now: Instant) -> Bool {
-    guard enter(at: now), let id = markReceived(on: path, isData: true) else { return false }
-    // The controlling side may have switched to this pair, or a pair that was given up may need another check.
-    if id != selected { settle() }
+    guard enter(at: now) else { return false }
+    let wasActive = selectedPair?.isActive ?? false
+    guard let id = markReceived(on: path, isData: true) else { return false }
+    // The controlling side may have switched to this pair, or a pair that was given up, the selected one too, may need
+    // another check.
+    if id != selected || !wasActive { settle() }
     return true
   }
 
