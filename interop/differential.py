@@ -36,7 +36,8 @@ SCENARIOS = (
     "mobility/quiet-minutes-with-backup", "mobility/direct-udp-blocked-late", "mobility/loss-while-gathering",
 )  # fmt: skip
 
-MACHINES = ("signaling.state", "ice.state", "dtls.state", "connection.state")
+INITIAL = {"signaling.state": "stable", "ice.state": "new", "dtls.state": "new", "connection.state": "new"}
+MACHINES = tuple(INITIAL)
 
 # A state may be this much earlier or later than in the simulation, counted from the entry of the timeline before it;
 # long waits may differ by a share of themselves, because when a fault meets a check is chance.
@@ -132,6 +133,9 @@ def read(lines, result):
             # Who has not heard that the other's candidates ended, which Chromium never has, does not say completed.
             state = "connected" if fields["value"] == "completed" else fields["value"]
             steps = played.steps.setdefault((event["subject"], kind), [])
+            # Every connection begins there, and nothing has happened yet.
+            if not steps and state == INITIAL[kind]:
+                continue
             if not steps or steps[-1].state != state:
                 steps.append(Step(state, entry, time - fired, time))
     return played
