@@ -15,6 +15,8 @@ public enum MessageMutation: Hashable, Sendable {
   case wrongType(field: String)
   case damaged(field: String)
   case extraField
+  case description(DescriptionMutation)
+  case candidate(CandidateMutation)
 
   /// Values for mutations from outside the message: ids of other calls and users.
   public struct Context: Sendable {
@@ -22,11 +24,14 @@ public enum MessageMutation: Hashable, Sendable {
     public var otherCall: JSON
     /// The id of another user.
     public var otherUser: JSON
+    /// The candidates that the sender of the message has trickled.
+    public var candidates: [String]
 
     /// Creates a context.
-    public init(otherCall: JSON, otherUser: JSON) {
+    public init(otherCall: JSON, otherUser: JSON, candidates: [String] = []) {
       self.otherCall = otherCall
       self.otherUser = otherUser
+      self.candidates = candidates
     }
   }
 }
@@ -42,6 +47,8 @@ extension MessageDeclaration {
       case .sender: all.append(.wrongSender)
       case .addressee: all.append(.wrongAddressee)
       case .revision: all.append(.staleRevision)
+      case .description where field.type == .sdp: all += DescriptionMutation.allCases.map { .description($0) }
+      case .candidate where field.type == .candidate: all += CandidateMutation.allCases.map { .candidate($0) }
       case .description, .candidate, .credential, .payload, nil: break
       }
       if field.isRequired { all.append(.missing(field: field.name)) }
@@ -75,6 +82,14 @@ extension MessageDeclaration {
       let others: [JSON] = [.integer(1), .string("1"), .null]
       if let other = others.first(where: { !field.type.admits($0) && $0 != value }) { changed[name] = other }
     case .damaged(let name): changed.damage(name)
+    case .description(let mutation):
+      if let name = field(.description)?.name, case .string(let sdp)? = message[name] {
+        changed[name] = .string(mutation.mutate(sdp, candidates: context.candidates))
+      }
+    case .candidate(let mutation):
+      if let name = field(.candidate)?.name, case .string(let text)? = message[name] {
+        changed[name] = .string(mutation.mutate(text))
+      }
     case .extraField: changed["extra"] = true
     }
     return changed == message ? nil : changed

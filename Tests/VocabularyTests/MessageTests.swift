@@ -79,7 +79,8 @@ import Vocabulary
       case .wrongType(let field):
         let value = changed[field]
         #expect(problem != nil || value == .null, "\(mutation)")
-      case .staleCallID, .wrongSender, .wrongAddressee, .staleRevision, .unknownType, .damaged:
+      case .staleCallID, .wrongSender, .wrongAddressee, .staleRevision, .unknownType, .damaged, .description,
+        .candidate:
         #expect(problem == nil, "\(mutation)")
       }
     }

@@ -16,15 +16,15 @@ final class Effects {
   var explain: (() -> Explanation.Finding)?
   /// The outcomes that differ from their entries, one per entry.
   private var surprises: [(entry: String, finding: Finding)] = []
-  /// The number of messages whose addressee was not connected to its server.
-  private var undeliverableCount = 0
+  /// The raw messages, which may be lost now or, when a fault holds them, later.
+  private var sent: [(entry: TimelineEntry, type: String, receiver: String)] = []
 
   init(world: World, faults: FaultLayer, failures: HarnessFailures) {
     self.world = world
     self.faults = faults
     self.failures = failures
-    world.simulator.trace.listen(to: ServerEvents.messageUndeliverable) { [weak self] _, _, _ in
-      self?.undeliverableCount += 1
+    world.simulator.trace.listen(to: ServerEvents.messageUndeliverable) { [weak self] _, type, receiver in
+      self?.lost(type, to: receiver)
     }
   }
 
@@ -46,15 +46,7 @@ final class Effects {
           .vacuous, entry, expected: "nat.reboot gives the router \(address)",
           actual: "that address is taken at \(Wording.time(world.simulator.now)): \(remedy)")
       }
-    case .send(let message, let from, let to, let server, let fields):
-      let before = undeliverableCount
-      try world.callServer(named: server).inject(
-        type: message, from: world.scenario.userID(of: from), to: world.scenario.userID(of: to),
-        fields: NamedValues(fields))
-      guard undeliverableCount > before else { break }
-      note(
-        .vacuous, entry, expected: "\(message) reaches \(to)",
-        actual: "\(to) was not connected to the server at \(Wording.time(world.simulator.now))")
+    case .send(let message): try send(message, entry)
     case .clear(let id):
       if !faults.isInForce(id.value) {
         let actual = "it was not in force at \(Wording.time(world.simulator.now))"
@@ -63,6 +55,35 @@ final class Effects {
       try faults.clear(entry: id.value)
     case .mark: break
     }
+  }
+
+  private func send(_ message: RawMessage, _ entry: TimelineEntry) throws {
+    let server = try world.callServer(named: message.server)
+    let time = Wording.time(world.simulator.now)
+    var model: SignallingMessage?
+    if let type = message.like {
+      model = server.passedMessage(type, number: message.number)
+      if model == nil {
+        let lack = message.number.map { "fewer than \($0) messages of that type" } ?? "no message of that type"
+        return note(
+          .vacuous, entry, expected: "\(message.type) is sent, like \(type)",
+          actual: "\(lack) passed by \(time)")
+      }
+    }
+    sent.append((entry, message.type, world.scenario.userID(of: message.to)))
+    server.inject(
+      type: message.type, from: world.scenario.userID(of: message.from), to: world.scenario.userID(of: message.to),
+      fields: NamedValues(message.fields), like: model)
+  }
+
+  /// Records that a server could not deliver a message: a raw one was not tested.
+  private func lost(_ type: String, to receiver: String) {
+    guard let index = sent.lastIndex(where: { $0.type == type && $0.receiver == receiver }) else { return }
+    let entry = sent.remove(at: index).entry
+    guard case .send(let message) = entry.effect else { return }
+    note(
+      .vacuous, entry, expected: "\(type) reaches \(message.to)",
+      actual: "\(message.to) was not connected to the server at \(Wording.time(world.simulator.now))")
   }
 
   private func note(_ refusal: ActionError?, _ entry: TimelineEntry, action: String) {

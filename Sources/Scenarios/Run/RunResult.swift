@@ -32,6 +32,11 @@ public struct RunResult: Hashable, Sendable {
   /// The story of the run, for display and excluded from comparisons of runs; nil if it was not requested.
   public var story: RunStory?
 
+  /// The choices from which the moves of the run were drawn; empty for a run without.
+  package var choices: [UInt64] = []
+  /// What the run showed, for a search that looks for new things; empty if it was not requested.
+  package var features: [UInt64] = []
+
   /// Makes a result without a story and a real-time record.
   public init(
     id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,

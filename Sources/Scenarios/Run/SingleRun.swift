@@ -187,7 +187,7 @@ public struct SingleRun {
       }
       findings += stage.effects.findings(of: entry, location: place)
     }
-    if cell.scenario.expectations.isEmpty, cell.scenario.notJudged.isEmpty {
+    if cell.scenario.expectations.isEmpty, cell.scenario.notJudged.isEmpty, !cell.scenario.expectsInvariantsOnly {
       findings.append(
         Finding(
           .vacuous, "expect", location: path, expected: "something that must be true of the run",

@@ -112,10 +112,11 @@ struct WorldBuilder {
         let session = sessionConfiguration(named: server.name)
         media = CallServerHost.Media(session: session, userIDs: scenario.userIDs, keyLog: learn)
       }
-      world.add(
-        CallServerHost(
-          server: type, messages: profile.vocabulary.messages, runtime: runtime, port: server.signallingPort,
-          delay: server.delay, media: media, random: random, trace: simulator.trace, name: server.name))
+      let host = CallServerHost(
+        server: type, messages: profile.vocabulary.messages, runtime: runtime, port: server.signallingPort,
+        delay: server.delay, media: media, random: random, trace: simulator.trace, name: server.name)
+      if scenario.timeline.contains(where: \.effect.readsMessages) { host.faults.keepLog() }
+      world.add(host)
     }
   }
 

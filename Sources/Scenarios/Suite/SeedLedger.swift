@@ -34,7 +34,8 @@ package struct SeedLedger {
     defer { self = SeedLedger() }
     let expectations = entry.cell.scenario.expectations.filter(\.isJudgedAcrossSeeds)
     guard entry.isComplete, isConclusive else {
-      let isUntested = expectations.count == entry.cell.scenario.expectations.count
+      let scenario = entry.cell.scenario
+      let isUntested = expectations.count == scenario.expectations.count && !scenario.expectsInvariantsOnly
       return Closing(notJudged: expectations.count, isUntested: isUntested)
     }
     guard !expectations.isEmpty else { return Closing() }

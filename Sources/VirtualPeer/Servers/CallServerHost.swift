@@ -72,11 +72,27 @@ package final class CallServerHost {
   package func refuse(user: String, _ refuses: Bool) { tap.setRefused(user, refuses) }
 
   /// Delivers a message in the sender's name that no correct client sent.
-  package func inject(type: String, from: String, to: String, fields: NamedValues) {
+  ///
+  /// - Parameters:
+  ///   - model: The message that has passed before and gives the fields that are not given, by their roles and names.
+  package func inject(
+    type: String, from: String, to: String, fields: NamedValues, like model: SignallingMessage? = nil
+  ) {
     var content = MessageContent(type)
-    if let sender = codec.senderField(of: type) { content.fields.append(JSON.Member(sender, .string(from))) }
+    let sender = codec.senderField(of: type)
+    if let sender { content.fields.append(JSON.Member(sender, .string(from))) }
     content.fields += fields.all.map { JSON.Member($0.name, JSON($0.value)) }
+    if let model, let fields = codec.declaration(of: type)?.fields {
+      for field in fields where field.direction.includes(.serverToClient) && content[field.name] == nil {
+        content[field.name] = codec.value(for: field, in: model)
+      }
+    }
     inject(content, from: from, to: to)
+  }
+
+  /// Returns a message that passed: the newest of the type, or the one of this number, counted from 1.
+  package func passedMessage(_ type: String, number: Int?) -> SignallingMessage? {
+    faults.log?.message(type, number: number)
   }
 
   /// Delivers a message unchanged.

@@ -39,6 +39,14 @@ package struct SignallingCodec {
     return content[name] == nil ? nil : name
   }
 
+  /// Returns the value of a message for a field of another type of message: that of the same role, or else name.
+  func value(for field: MessageField, in message: SignallingMessage) -> JSON? {
+    let own = declaration(of: message.type)
+    let role = field.role == .payload ? nil : field.role
+    let name = role.flatMap { own?.field($0)?.name } ?? field.name
+    return message.content?[name]
+  }
+
   /// Returns the message with changed content, in the same frame.
   func rewrite(_ message: SignallingMessage, _ change: (inout MessageContent) -> Void) -> SignallingMessage {
     guard var content = message.content else { return message }

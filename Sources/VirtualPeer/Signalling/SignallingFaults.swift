@@ -16,6 +16,10 @@ public struct SignallingFault: Hashable, Sendable {
     case damage(field: String)
     /// One field, given by its name or its role, gets the value that the text stands for.
     case set(field: String, String)
+    /// The message is mutated by its declaration.
+    case mutate(MessageMutation)
+    /// The text is mutated, whatever it holds.
+    case mutateFrame(FrameMutation)
     /// Lost, while the connections seem to be open. Without a type and users this includes upgrades and closings.
     case blackhole
   }
@@ -93,6 +97,8 @@ package final class SignallingFaults {
   private var delays: [ID: (held: Int, released: Int)] = [:]
   /// The codec that faults of single fields use.
   var codec: SignallingCodec?
+  /// The messages so far; nil unless something in the run takes fields from them.
+  private(set) var log: MessageLog?
   /// Called when a black hole opens, and when the last one closes.
   var onSilence: ((_ isSilent: Bool) -> Void)?
 
@@ -103,9 +109,12 @@ package final class SignallingFaults {
     let deliver: (SignallingMessage) -> Void
     let timer: PeerTimer
     let id: ID
+    let fault: ID
   }
 
   private static let longestHold = Interval.seconds(1)
+  /// The time that a description waits for the candidates that are put into it.
+  private static let candidateTime = Interval.milliseconds(500)
   private let clock: PeerClock
   private let trace: Trace
   private let subject: TraceSubject
@@ -121,6 +130,11 @@ package final class SignallingFaults {
 
   /// Whether all frames pass unchanged, so that decoding them is unnecessary.
   var isIdle: Bool { faults.isEmpty && held.isEmpty }
+
+  /// Keeps the messages that pass from now on.
+  package func keepLog() { if log == nil { log = MessageLog() } }
+
+  func record(_ message: SignallingMessage) { log?.record(message, codec?.declaration(of: message.type)) }
 
   @discardableResult
   package func add(_ fault: SignallingFault) -> ID {
@@ -155,7 +169,8 @@ package final class SignallingFaults {
     defer {
       for late in overtaken {
         late.timer.cancel()
-        late.deliver(late.message)
+        counts[late.fault, default: 0] += 1
+        release(late)
       }
     }
     var effects: [(id: ID, effect: SignallingFault.Effect)] = []
@@ -169,7 +184,8 @@ package final class SignallingFaults {
         continue
       }
       let effect = faults[index].fault.effect
-      counts[faults[index].id, default: 0] += 1
+      // A message that is held is met when another one has passed it.
+      if effect != .reorder { counts[faults[index].id, default: 0] += 1 }
       effects.append((faults[index].id, effect))
       tell(effect, message)
       isLost = effect == .drop || effect == .blackhole
@@ -188,7 +204,11 @@ package final class SignallingFaults {
       guard let name = codec?.field(field, of: message) else { return false }
       // To set what is there already is no damage.
       return message.content?[name] != value(text, of: field, in: message)
-    case .drop, .delay, .duplicate, .reorder, .corrupt, .blackhole: return true
+    case .mutate(.description(.inlineCandidates)):
+      // The candidates come later.
+      return codec?.field(MessageField.Role.description.rawValue, of: message) != nil
+    case .mutate(let mutation): return mutated(message, by: mutation) != nil
+    case .drop, .delay, .duplicate, .reorder, .corrupt, .mutateFrame, .blackhole: return true
     }
   }
 
@@ -211,14 +231,32 @@ package final class SignallingFaults {
     case .duplicate:
       goOn(message)
       goOn(message)
-    case .reorder: hold(message, on: lane, goOn)
+    case .reorder: hold(message, on: lane, for: id, goOn)
     case .corrupt:
       var damaged = message
       damaged.text = MessageContent.damaged(message.text)
       goOn(damaged)
     case .damage(let field): goOn(changed(message, field) { $0.damage($1) })
     case .set(let field, let text): goOn(changed(message, field) { $0[$1] = value(text, of: field, in: message) })
+    case .mutate(.description(.inlineCandidates)):
+      clock.schedule(after: Self.candidateTime) { [self] in
+        goOn(mutated(message, by: .description(.inlineCandidates)) ?? message)
+      }
+    case .mutate(let mutation): goOn(mutated(message, by: mutation) ?? message)
+    case .mutateFrame(let mutation):
+      var mutated = message
+      mutated.text = mutation.mutate(message.text)
+      goOn(mutated)
     }
+  }
+
+  /// Returns the mutated message in its frame; nil if it lacks the part to mutate.
+  private func mutated(_ message: SignallingMessage, by mutation: MessageMutation) -> SignallingMessage? {
+    guard let codec, let content = message.content, let declaration = codec.declaration(of: message.type) else {
+      return nil
+    }
+    let context = (log ?? MessageLog()).context(of: message, declaration)
+    return declaration.mutate(content, by: mutation, context).map { changed in codec.rewrite(message) { $0 = changed } }
   }
 
   /// Returns the value of a field that a fault writes, as the field's declaration types it.
@@ -267,15 +305,22 @@ package final class SignallingFaults {
   static let server = "server"
 
   private func hold(
-    _ message: SignallingMessage, on lane: Lane, _ deliver: @escaping (SignallingMessage) -> Void
+    _ message: SignallingMessage, on lane: Lane, for fault: ID, _ deliver: @escaping (SignallingMessage) -> Void
   ) {
     let id = nextID
     nextID += 1
+    delays[fault, default: (0, 0)].held += 1
     let timer = clock.schedule(after: Self.longestHold) { [weak self] in
-      self?.held.removeAll { $0.id == id }
-      deliver(message)
+      guard let self, let index = held.firstIndex(where: { $0.id == id }) else { return }
+      release(held.remove(at: index))
     }
-    held.append(Held(lane: lane, message: message, deliver: deliver, timer: timer, id: id))
+    held.append(Held(lane: lane, message: message, deliver: deliver, timer: timer, id: id, fault: fault))
+  }
+
+  private func release(_ late: Held) {
+    delays[late.fault, default: (0, 0)].held -= 1
+    delays[late.fault, default: (0, 0)].released += 1
+    late.deliver(late.message)
   }
 
   private static func name(of effect: SignallingFault.Effect) -> String {
@@ -284,7 +329,7 @@ package final class SignallingFaults {
     case .delay: "delay"
     case .duplicate: "duplicate"
     case .reorder: "reorder"
-    case .corrupt, .damage, .set: "corrupt"
+    case .corrupt, .damage, .set, .mutate, .mutateFrame: "corrupt"
     case .blackhole: "blackhole"
     }
   }

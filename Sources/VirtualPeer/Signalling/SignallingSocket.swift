@@ -40,7 +40,11 @@ public final class SignallingSocket {
 
   func deliver(_ text: String) { if !isOver { onText?(text) } }
 
-  func sendNow(_ text: String) { if !isOver { channel.send(text) } }
+  /// - Returns: whether the connection was still there.
+  func sendNow(_ text: String) -> Bool {
+    if !isOver { channel.send(text) }
+    return !isOver
+  }
 
   func setSilenced(_ isSilenced: Bool) {
     channel.isSilenced = isSilenced

@@ -82,7 +82,11 @@ final class SignallingTap {
   func send(_ text: String, on socket: SignallingSocket) {
     let message = codec.message(text, from: nil, to: socket.user)
     check(message, going: .serverToClient)
-    pass(message, on: .init(socket: socket.number, isToClient: true)) { [weak socket] in socket?.sendNow($0.text) }
+    pass(message, on: .init(socket: socket.number, isToClient: true)) { [weak self, weak socket] in
+      guard let self, !(socket?.sendNow($0.text) ?? false), $0.content != nil else { return }
+      // A fault held it for longer than the connection lasted.
+      trace.write(ServerEvents.messageUndeliverable, subject, $0.type, $0.to ?? SignallingFaults.server)
+    }
   }
 
   /// Writes the difference between a message of an app or the server and its declaration.
@@ -102,6 +106,7 @@ final class SignallingTap {
     _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Void
   ) {
     let isMet = isMet(message.type, isToClient: lane.isToClient)
+    if isMet { faults.record(message) }
     if faults.isSilent { return faults.swallowed(message, isMet: isMet) }
     guard isMet else { return deliver(message) }
     faults.pass(message, on: lane, deliver: deliver)

@@ -80,7 +80,7 @@ enum InertKeyChecks {
       switch entry.effect {
       case .action(let actor, _, let arguments):
         actor != peer.name && arguments.entries.contains { names.contains($0.value.value.description) }
-      case .send(_, _, let receiver, _, _): receiver == peer.name
+      case .send(let message): message.to == peer.name
       case .fault, .clear, .mark: false
       }
     }

@@ -10,7 +10,7 @@ enum Lint {
     where network.name != TopologyBuilder.internet && !reading.scope.used.contains("network \(network.name)") {
       reading.report(.unusedName, "nobody is on the network '\(network.name)'", at: network.span)
     }
-    if draft.expectations?.items?.isEmpty ?? true {
+    if draft.expectations?.items?.isEmpty ?? true, !scenario.expectsInvariantsOnly {
       let span = root.entry("expect")?.keySpan ?? root.span
       reading.report(.nothingExpected, "the scenario expects nothing", at: span)
     }

@@ -32,6 +32,11 @@ enum RunLengthChecks {
   }
 
   private static func checkEnds(_ entry: TimelineEntry, _ scenario: Scenario, _ reading: inout Reading) {
+    if case .at(let time) = entry.trigger, time == .zero + (scenario.duration ?? -.nanoseconds(1)), entry.effect != .mark
+    {
+      let message = "it fires when the run ends, so that nothing that comes of it is judged"
+      reading.report(.beyondEnd, message, at: entry.span, hint: "raise run")
+    }
     guard case .every(_, _, nil, nil) = entry.trigger, scenario.duration == nil else { return }
     reading.report(
       .needsRun, "nothing ends this 'every'", at: entry.span, hint: "add times, until, or run: 60s to the file")

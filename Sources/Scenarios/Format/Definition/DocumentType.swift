@@ -75,8 +75,12 @@ struct DocumentDraft: Sendable {
       \.timeline, "what happens"),
     .key(
       "expect",
-      .node(.list(.either(ExpectationVariant.all.map { .mapping($0.shape) }), 0...10_000)),
-      \.expectations, "what must be true"),
+      .node(
+        .either([
+          .choice([ExpectationReader.invariants]),
+          .list(.either(ExpectationVariant.all.map { .mapping($0.shape) }), 0...10_000),
+        ])),
+      \.expectations, "what must be true; invariants, if nothing but the invariants is judged"),
   ]
 }
 

@@ -47,7 +47,7 @@ struct EntryDraft: Sendable {
       .key("for", ValueFormat<Interval>.duration(.positive).located, \.duration, "the fault clears itself after this"),
       .key(
         "send", ValueFormat<String>.text.located, \.message,
-        "effect: a puppet sends a raw signalling message of this type"),
+        "effect: a raw signalling message of this type arrives, in the name of a puppet or of any peer"),
       .key("clear", ValueFormat<String>.text.located, \.clear, "effect: ends the fault of the entry with this id"),
       .key(
         "mark", ValueFormat<Located<String>>.name, \.mark, "effect: none; the entry names a time, and this is its id"),
@@ -129,11 +129,19 @@ extension String {
 /// The arguments of `send`.
 enum SendEffect {
   static let keys: [MappingShape.Key] = [
-    MappingShape.Key(name: "from", shape: .text, isRequired: true, summary: "the puppet", defaultText: nil),
+    MappingShape.Key(
+      name: "from", shape: .text, isRequired: true, summary: "in whose name: a puppet, or a peer as a modified client",
+      defaultText: nil),
     MappingShape.Key(name: "to", shape: .text, isRequired: true, summary: "the peer it is sent to", defaultText: nil),
     MappingShape.Key(
       name: "server", shape: .text, isRequired: false, summary: "the server by way of which, where there are several",
       defaultText: nil),
+    MappingShape.Key(
+      name: "like", shape: .text, isRequired: false,
+      summary: "fields that are not given are those of the newest message of this type", defaultText: nil),
+    MappingShape.Key(
+      name: "number", shape: .integer(1...1_000_000), isRequired: false,
+      summary: "of the messages that 'like' names, this one, counted from 1", defaultText: nil),
     MappingShape.Key(
       name: "fields", shape: .named(ValueFormat<Value>.anyOrList.shape), isRequired: false,
       summary: "fields of the message",

@@ -73,7 +73,6 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case noBound = "E413"
   case wrongServerKind = "E414"
   case faultDoesNotLast = "E415"
-  case needsPuppet = "E416"
   case impossibleBound = "E417"
   case wrongTransport = "E418"
   case notOfAProgram = "E419"
@@ -98,6 +97,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case ineffective = "W414"
   case sharedNetwork = "W415"
   case noWayOut = "W416"
+  case undeclaredField = "W417"
 
   /// The severity of a problem; a warning does not prevent a run.
   public enum Severity: String, Sendable { case error, warning }
@@ -199,7 +199,6 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .noBound: "Without a bound the expectation cannot fail."
     case .wrongServerKind: "The fault needs a server of another kind."
     case .faultDoesNotLast: "This fault is instantaneous, so that it has no length and cannot be cleared."
-    case .needsPuppet: "Only a peer with stack: puppet sends raw signalling."
     case .impossibleBound: "No value meets all these bounds."
     case .wrongTransport: "The server does not offer this transport: see its key transports."
     case .notOfAProgram:
@@ -236,6 +235,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
       "The end of the window comes before its beginning. Unless the end comes again, the expectation is never tested."
     case .unusedDefinition: "The name is defined and never used."
     case .unusedName: "Nothing refers to it."
+    case .undeclaredField: "The message declares no such field, but one whose name or role is much like it."
     case .nothingExpected: "A scenario without expectations only checks the invariants."
     }
   }

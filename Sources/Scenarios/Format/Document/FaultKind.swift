@@ -191,6 +191,9 @@ extension FaultKind {
         Self.messages + [
           FaultParameter("field", .field, "only this field, by its name or its role, such as call-id"),
           FaultParameter("value", .value(.text), "what the field becomes; damaged without it"),
+          FaultParameter(
+            "mutation", .value(.choice(FrameMutation.allCases.map(\.rawValue) + MessageMutation.words)),
+            "how, instead: of the text, of the message, of its description or of its candidate"),
         ], "damages the body of matching signalling messages")
     case .signalDisconnect:
       declare(

@@ -28,6 +28,8 @@ public struct Scenario: Sendable, Equatable {
   public var timeline: [TimelineEntry] = []
   /// The expectations, in file order.
   public var expectations: [Expectation] = []
+  /// Whether the file expects nothing but the invariants: `expect: invariants`.
+  public var expectsInvariantsOnly = false
   /// The named predicates of `define`, in file order.
   public var definitions: [Definition] = []
 

@@ -56,8 +56,8 @@ public struct TimelineEntry: Sendable, Equatable {
     case action(peer: String, name: String, arguments: Arguments)
     /// A fault, which ends by itself after `duration` if one is given.
     case fault(Fault, duration: Interval?)
-    /// Raw signalling from a puppet through the server of a profile; nil when no profile has a server.
-    case send(message: String, from: String, to: String, server: String?, fields: Arguments)
+    /// Raw signalling in the name of a peer.
+    case send(RawMessage)
     /// The end of a fault that another entry began.
     case clear(entry: Located<String>)
     /// No effect: the entry names a time.
@@ -100,6 +100,26 @@ public struct Anchor: Sendable, Equatable {
   }
 }
 
+/// A signalling message that no app sends: it reaches the addressee by way of a server as if the sender had sent it.
+public struct RawMessage: Sendable, Equatable {
+  /// The type of the message.
+  public var type: String
+  /// The peer in whose name it is sent: a puppet, or a peer whose app does not know of it, as of a modified client.
+  public var from: String
+  /// The addressee.
+  public var to: String
+  /// The server of a profile; nil when no profile has a server.
+  public var server: String?
+  /// The type of the message that has passed before and gives the fields that are not given, by their roles and names.
+  public var like: String?
+  /// The number of that message among those of its type, counted from 1; nil for the newest.
+  public var number: Int?
+  /// The given fields.
+  public var fields = Arguments()
+
+  package init(type: String, from: String, to: String) { (self.type, self.from, self.to) = (type, from, to) }
+}
+
 /// A fault of the catalogue with its typed arguments, which ``FaultKind/declaration`` lists.
 public struct Fault: Sendable, Equatable {
   /// The fault.
@@ -115,8 +135,21 @@ public struct Fault: Sendable, Equatable {
   /// The server of a profile at which signalling is affected; filled in when the file omits it.
   package var callServer: String?
 
+  package init(kind: FaultKind, arguments: Arguments = Arguments()) { (self.kind, self.arguments) = (kind, arguments) }
+
   /// A direction, seen from the `from` end of the link.
   public enum Direction: String, Sendable, CaseIterable { case transmit = "tx", receive = "rx" }
+}
+
+extension TimelineEntry.Effect {
+  /// Whether the effect takes parts of messages that passed before.
+  package var readsMessages: Bool {
+    switch self {
+    case .send(let message): message.like != nil
+    case .fault(let fault, _): fault.arguments["mutation"] != nil
+    case .action, .clear, .mark: false
+    }
+  }
 }
 
 extension TimelineEntry {

@@ -45,7 +45,9 @@ extension DocumentDraft {
     if !scenario.timeline.isEmpty {
       timeline = .list(scenario.timeline.enumerated().map { number, entry in entry.node(number: number) })
     }
-    if !scenario.expectations.isEmpty {
+    if scenario.expectsInvariantsOnly {
+      expectations = .text(ExpectationReader.invariants)
+    } else if !scenario.expectations.isEmpty {
       expectations = .list(scenario.expectations.enumerated().map { number, one in one.node(number: number) })
     }
   }

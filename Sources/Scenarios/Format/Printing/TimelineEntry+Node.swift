@@ -32,7 +32,7 @@ extension TimelineEntry {
     case .fault(let fault, let duration):
       draft.fault = Located(fault.kind.rawValue)
       draft.duration = duration.map { Located($0) }
-    case .send(let message, _, _, _, _): draft.message = Located(message)
+    case .send(let message): draft.message = Located(message.type)
     case .clear(let entry): draft.clear = entry
     case .mark:
       draft.mark = Located(id)
@@ -51,9 +51,12 @@ extension TimelineEntry {
       return fault.arguments.nodes
         + (fault.impairments.map { Topology.Impairments.type.entries(of: $0) } ?? [])
         + (fault.nat.map { NATDraft.behaviorType.entries(of: $0) } ?? [])
-    case .send(_, let from, let to, let server, let fields):
-      return [("from", .text(from)), ("to", .text(to))] + (server.map { [("server", .text($0))] } ?? [])
-        + (fields.isEmpty ? [] : [("fields", .mapping(fields.nodes))])
+    case .send(let message):
+      return [("from", .text(message.from)), ("to", .text(message.to))]
+        + (message.server.map { [("server", .text($0))] } ?? [])
+        + (message.like.map { [("like", .text($0))] } ?? [])
+        + (message.number.map { [("number", .plain("\($0)"))] } ?? [])
+        + (message.fields.isEmpty ? [] : [("fields", .mapping(message.fields.nodes))])
     case .clear, .mark: return []
     }
   }

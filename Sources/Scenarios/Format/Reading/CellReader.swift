@@ -45,6 +45,7 @@ struct CellReader {
     AddressChecks.checkNumber(scenario, &reading)
     if let node = draft.expectations {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
+      scenario.expectsInvariantsOnly = node.scalar?.text == ExpectationReader.invariants
     }
     scenario.media = draft.media ?? (scenario.peers.contains(where: \.playsRecording) ? .real : .synthetic)
     PeerChecks.checkMedia(scenario, substituted, &reading)

@@ -238,6 +238,10 @@ enum EffectReader {
       reading.report(.conflictingKeys, message, at: span, hint: "add field: the field's name or role")
       isFine = false
     }
+    if let span = fault.arguments.span(of: "mutation"), let (problem, hint) = mutationProblem(fault, reading) {
+      reading.report(.conflictingKeys, problem, at: span, hint: hint)
+      isFine = false
+    }
     if let problem = fieldProblem(fault, reading) {
       reading.report(.unknownMessage, problem, at: fault.arguments.span(of: "field") ?? node.span)
       isFine = false
@@ -251,6 +255,26 @@ enum EffectReader {
       isFine = false
     }
     return isFine
+  }
+
+  /// Returns the reason for which a mutation does not go with the other arguments, and the remedy; else nil.
+  private static func mutationProblem(_ fault: Fault, _ reading: Reading) -> (String, hint: String)? {
+    guard let word = fault.arguments.text("mutation") else { return nil }
+    if fault.arguments["value"] != nil { return ("'mutation' says what becomes of the field", "leave value out") }
+    let needsField = MessageMutation.fieldWords.contains(word)
+    guard needsField == (fault.arguments["field"] != nil) else {
+      return needsField
+        ? ("'\(word)' is of one field", "add field: the field's name or role")
+        : ("'\(word)' is not of one field", "leave field out")
+    }
+    let role: MessageField.Role? =
+      DescriptionMutation(rawValue: word) != nil
+      ? .description : CandidateMutation(rawValue: word) != nil ? .candidate : nil
+    guard let role else { return nil }
+    let name = fault.arguments.text("message")
+    let fields = reading.messages.filter { name == nil || $0.name == name }.compactMap { $0.field(role) }
+    return fields.isEmpty
+      ? ("\(name ?? "no message") has no \(role.rawValue)", "name a message that has one") : nil
   }
 
   /// Returns the reason for which no message has the field of a fault, or the field cannot have the value; else nil.
@@ -351,11 +375,6 @@ enum EffectReader {
     let from = peer.decode(fromNode, &reading)
     let to = peer.decode(toNode, &reading)
     guard let from, let to else { return nil }
-    guard reading.scope.peer(from.value)?.isPuppet == true else {
-      let hint = "give \(from.value) the key stack: puppet"
-      reading.report(.needsPuppet, "\(from.value) is no puppet", at: from.span, hint: hint)
-      return nil
-    }
     guard reading.scope.peer(to.value)?.isPuppet != true else {
       let message = "'send' reaches nothing: \(to.value) is a puppet, which has no app"
       reading.report(.conflictingKeys, message, at: to.span, hint: "name a peer with an app")
@@ -366,10 +385,12 @@ enum EffectReader {
       reading.reportUnknown(.unknownMessage, "message type", message.value, among: legal, at: message.span)
       return nil
     }
-    var fields = Arguments()
+    var raw = RawMessage(type: message.value, from: from.value, to: to.value)
+    guard readModel(of: &raw, node, &reading) else { return nil }
     if let node = node["fields"] {
       guard let named = ValueFormat<Value>.anyOrList.named.decode(node, &reading) else { return nil }
-      fields.entries = named.map { ($0.name, Located($0.value, at: $0.span)) }
+      raw.fields.entries = named.map { ($0.name, Located($0.value, at: $0.span)) }
+      checkFields(raw, &reading)
     }
     var written: Located<String>?
     if let node = node["server"] {
@@ -378,7 +399,6 @@ enum EffectReader {
     }
     let choice = CallServerResolution(reading.scope).choice(
       written?.value, of: [to.value], message: message.value, what: "send", at: written?.span ?? message.span, &reading)
-    let server: String?
     switch choice {
     case .server(let name):
       let (own, other) = (
@@ -389,11 +409,45 @@ enum EffectReader {
         reading.report(.wrongServerKind, message, at: written?.span ?? node.span, hint: "name a server of its product")
         return nil
       }
-      server = name
-    case .nobody: server = nil
+      raw.server = name
+    case .nobody: break
     case .refused: return nil
     }
-    return .send(message: message.value, from: from.value, to: to.value, server: server, fields: fields)
+    return .send(raw)
+  }
+
+  /// Warns of a field that is probably misspelt. Others may be anything: a raw message need not be correct.
+  private static func checkFields(_ raw: RawMessage, _ reading: inout Reading) {
+    let declaration = reading.scope.peer(raw.to)?.vocabulary.profile?.message(raw.type)
+    guard let fields = declaration?.fields else { return }
+    for entry in raw.fields.entries where !fields.contains(where: { $0.name == entry.name }) {
+      let field = declaration?.field(entry.name)?.name ?? Suggestion.nearest(to: entry.name, among: fields.map(\.name))
+      guard let field else { continue }
+      reading.report(
+        .undeclaredField, "\(raw.type) has no field '\(entry.name)'", at: entry.value.span,
+        hint: "did you mean '\(field)'?")
+    }
+  }
+
+  /// Reads the message from which `send` takes fields.
+  ///
+  /// - Returns: false after an error was reported.
+  private static func readModel(of raw: inout RawMessage, _ node: YAMLNode, _ reading: inout Reading) -> Bool {
+    if let like = node["like"] {
+      guard case .text(let type)? = ValueFormat<Value>.message.decode(like, &reading) else { return false }
+      raw.like = type
+    }
+    if let number = node["number"] {
+      guard let count = ValueFormat<Int>.count(1...1_000_000).decode(number, &reading) else { return false }
+      guard raw.like != nil else {
+        reading.report(
+          .conflictingKeys, "'number' says which message of 'like' gives the fields", at: number.span,
+          hint: "add like: the type of that message")
+        return false
+      }
+      raw.number = count
+    }
+    return true
   }
 
   private static func clear(_ entry: Located<String>, _ reading: inout Reading) -> TimelineEntry.Effect? {

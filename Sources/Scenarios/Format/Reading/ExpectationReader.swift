@@ -3,9 +3,14 @@ import Vocabulary
 
 /// Decodes the expectations once the names of a cell are known.
 enum ExpectationReader {
+  /// The word in place of a list, for a scenario that only the invariants judge.
+  static let invariants = "invariants"
+
   static func expectations(_ node: YAMLNode, _ reading: inout Reading) -> [Expectation] {
     guard let items = node.items else {
-      reading.report(.wrongNode, "expected a list of expectations, found \(node.description)", at: node.span)
+      if node.scalar?.text == invariants { return [] }
+      reading.report(
+        .wrongNode, "expected a list of expectations, or \(invariants), found \(node.description)", at: node.span)
       return []
     }
     var result: [Expectation] = []

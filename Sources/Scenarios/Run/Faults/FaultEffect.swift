@@ -3,6 +3,7 @@ internal import STUN
 internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// The effect of a fault on the world: its kind and arguments, typed.
 enum FaultEffect {
@@ -166,6 +167,10 @@ private struct FaultArguments {
 
   /// The corruption of the whole text, or of one field.
   var corruption: SignallingFault.Effect {
+    if let word = arguments.text("mutation") {
+      if let mutation = FrameMutation(rawValue: word) { return .mutateFrame(mutation) }
+      if let mutation = MessageMutation(word: word, field: arguments.text("field")) { return .mutate(mutation) }
+    }
     guard let field = arguments.text("field") else { return .corrupt }
     return arguments.text("value").map { .set(field: field, $0) } ?? .damage(field: field)
   }

@@ -177,11 +177,19 @@ final class FaultLayer {
     return true
   }
 
+  private static func lack(of effect: SignallingFault.Effect) -> String {
+    switch effect {
+    case .reorder: "no message like this was passed by another"
+    case .set: "no message was like this, or each had that value already"
+    case .drop, .delay, .duplicate, .corrupt, .damage, .mutate, .mutateFrame, .blackhole: "no message was like this"
+    }
+  }
+
   private func begin(_ fault: SignallingFault, at server: CallServerHost, _ instance: inout Instance) throws {
     let faults = server.faults
     let id = faults.add(fault)
     instance.reach = FaultReach(
-      lack: faults.isForestalled(id) ? "another fault took its messages" : "no message was like this"
+      lack: faults.isForestalled(id) ? "another fault took its messages" : Self.lack(of: fault.effect)
     ) { faults.meetings(of: id) > 0 }
     instance.rest = { faults.holdsAll(id) ? "what it delayed had not come by the end of the run" : nil }
     instance.isUnfinished = { faults.holdsAll(id) }

@@ -1,0 +1,59 @@
+extension MessageMutation {
+  /// The words for mutations of one field, which scenarios name beside the word.
+  public static let fieldWords = ["missing", "wrong-type", "damaged"]
+  /// The words for all mutations of messages.
+  public static let words =
+    [
+      "stale-call-id", "wrong-sender", "wrong-addressee", "stale-revision", "unknown-type", "extra-field",
+    ] + fieldWords + DescriptionMutation.allCases.map(\.rawValue) + CandidateMutation.allCases.map(\.rawValue)
+
+  /// The word in scenarios.
+  public var word: String {
+    switch self {
+    case .staleCallID: "stale-call-id"
+    case .wrongSender: "wrong-sender"
+    case .wrongAddressee: "wrong-addressee"
+    case .staleRevision: "stale-revision"
+    case .unknownType: "unknown-type"
+    case .extraField: "extra-field"
+    case .missing: "missing"
+    case .wrongType: "wrong-type"
+    case .damaged: "damaged"
+    case .description(let mutation): mutation.rawValue
+    case .candidate(let mutation): mutation.rawValue
+    }
+  }
+
+  /// The field that scenarios name beside the word; nil for a mutation that finds its field by its role.
+  public var fieldName: String? {
+    switch self {
+    case .missing(let field), .wrongType(let field), .damaged(let field): field
+    case .staleCallID, .wrongSender, .wrongAddressee, .staleRevision, .unknownType, .extraField, .description,
+      .candidate:
+      nil
+    }
+  }
+
+  /// The mutation of a word; nil if there is none, or if it needs a field and has none.
+  public init?(word: String, field: String?) {
+    switch (word, field) {
+    case ("stale-call-id", _): self = .staleCallID
+    case ("wrong-sender", _): self = .wrongSender
+    case ("wrong-addressee", _): self = .wrongAddressee
+    case ("stale-revision", _): self = .staleRevision
+    case ("unknown-type", _): self = .unknownType
+    case ("extra-field", _): self = .extraField
+    case ("missing", let field?): self = .missing(field: field)
+    case ("wrong-type", let field?): self = .wrongType(field: field)
+    case ("damaged", let field?): self = .damaged(field: field)
+    default:
+      if let mutation = DescriptionMutation(rawValue: word) {
+        self = .description(mutation)
+      } else if let mutation = CandidateMutation(rawValue: word) {
+        self = .candidate(mutation)
+      } else {
+        return nil
+      }
+    }
+  }
+}
