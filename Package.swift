@@ -109,10 +109,13 @@ package.targets = [
     ],
     path: "Sources/Scenarios/Run"),
   .target(
+    name: "ScenarioSearch", dependencies: ["CallCore", "ScenarioFormat", "Vocabulary"],
+    path: "Sources/Scenarios/Search"),
+  .target(
     name: "ScenarioSuite",
     dependencies: [
       linux, "CallCore", "PeerSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
-      "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary",
+      "ScenarioRun", "ScenarioSearch", "SimNet", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Suite", resources: page),
   // Folders and targets may not differ in case alone, for file systems that take no notice of it.
@@ -128,7 +131,7 @@ package.targets = [
     name: "CallSimCommand",
     dependencies: [
       "CallCore", "PeerSession", "CallSim", "DTLS", "Formats", "SimNet", "VirtualPeer", "Profiles", "ScenarioFormat",
-      "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "LivePeer", "STUN", "TURN",
+      "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "ScenarioSuite", "LivePeer", "STUN", "TURN",
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
     ]),
   .executableTarget(name: "CallSimMain", dependencies: ["CallSimCommand"], path: "Sources/callsim"),
@@ -165,7 +168,8 @@ let tested: [String: [Target.Dependency]] = [
   "Vocabulary": [],
   "Profiles": ["CallCore", "SimNet", "PeerSession", "DTLS", "Formats", "Statistics", "VirtualPeer", "Vocabulary"],
   "Scenarios": [
-    "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds", "Statistics", "PeerSession",
+    "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "ScenarioSuite", "StackWorlds", "Statistics",
+    "PeerSession",
     "CallCore", "DTLS", "ExternalRecords", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
   ],
   "CallSimTesting": ["StrangerProfile"],

@@ -209,12 +209,12 @@ struct ReplayCommand: ParsableCommand {
   }
 
   /// Parses a virtual time, such as `12.3s`, `250ms` or `2min`.
-  private static func time(_ text: String, of option: String = "--until") throws -> Instant {
+  static func time(_ text: String, of option: String = "--until") throws -> Instant {
     let units: [(String, Double)] = [("ms", 1e6), ("us", 1e3), ("ns", 1), ("min", 60e9), ("s", 1e9)]
     for (unit, scale) in units where text.hasSuffix(unit) {
       guard let number = Double(text.dropLast(unit.count)), number >= 0, number * scale < 9e18 else { break }
       return Instant(nanoseconds: Int64((number * scale).rounded()))
     }
-    throw UsageProblem(message: "\(option) takes a virtual time such as 12.3s or 250ms, not '\(text)'")
+    throw UsageProblem(message: "\(option) takes a time such as 12.3s or 250ms, not '\(text)'")
   }
 }

@@ -221,7 +221,7 @@ struct RunCommand: ParsableCommand {
     return Set(last.names)
   }
 
-  private static func parseShard(_ text: String) throws -> (index: Int, count: Int) {
+  static func parseShard(_ text: String) throws -> (index: Int, count: Int) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
     guard parts.count == 2, let index = parts[0], let count = parts[1], count >= 1, (1...count).contains(index) else {
       throw UsageProblem(message: "--shard takes i/n with i from 1 to n, such as 2/8, not '\(text)'")

@@ -3,6 +3,7 @@ internal import Foundation
 public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
+public import ScenarioSearch
 
 /// A run for a worker: the cell of a scenario, the seed, and the files to write.
 public struct RunJob: Sendable, Equatable {
@@ -27,6 +28,8 @@ public struct RunJob: Sendable, Equatable {
   public var output = Output.nothing
   /// Whether the story is wanted even if the run passes; runs that do not pass always have one.
   public var wantsStory = false
+  /// The change of the scenario by a search; nil for the scenario as it is.
+  public var variation: Variation?
 
   /// Describes a run.
   public init(
@@ -62,6 +65,7 @@ extension RunJob {
     case .trace(let file): members.append(.init("trace", .string(file)))
     }
     if wantsStory { members.append(.init("story", .bool(true))) }
+    if let variation { members.append(.init("variation", variation.json)) }
     if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
     return .object(members)
   }
@@ -79,6 +83,10 @@ extension RunJob {
     }
     self.init(source: source, cellID: cell, seed: seed, overrides: overrides)
     wantsStory = json["story"] == true
+    if let text = json["variation"] {
+      guard let variation = Variation(json: text) else { return nil }
+      self.variation = variation
+    }
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
     if let file = json["trace"]?.string { output = .trace(file: file) }
   }
@@ -120,14 +128,22 @@ enum WorkerReply {
   var json: JSON {
     switch self {
     case .result(let result):
-      .object([.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? []))
+      .object(
+        [.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? [])
+          + Self.numbers("choices", result.choices) + Self.numbers("features", result.features))
     case .failure(let message): .object([.init("error", .string(message))])
     }
+  }
+
+  private static func numbers(_ key: String, _ numbers: [UInt64]) -> [JSON.Member] {
+    numbers.isEmpty ? [] : [.init(key, .array(numbers.map { .unsigned($0) }))]
   }
 
   init?(json: JSON) {
     if var result = json["result"].flatMap({ RunResult(json: $0) }) {
       result.story = json["story"].flatMap(RunStory.init)
+      result.choices = json["choices"]?.array?.compactMap(\.unsigned) ?? []
+      result.features = json["features"]?.array?.compactMap(\.unsigned) ?? []
       self = .result(result)
     } else if let message = json["error"]?.string {
       self = .failure(message)

@@ -4,6 +4,7 @@ public import Profiles
 internal import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
+internal import ScenarioSearch
 
 /// The worker's end of the pipe: reads jobs from standard input and answers each with a line of JSON.
 public struct WorkerLoop {
@@ -12,6 +13,8 @@ public struct WorkerLoop {
   private var source: ScenarioSource?
   /// The newest cell: jobs come cell by cell, so one is enough.
   private var newest: (job: RunJob, cell: Cell)?
+  /// What moves can act on in that cell, and its table of single moves.
+  private var moves: (alphabet: MoveAlphabet, table: MoveTable)?
 
   /// Makes a worker that knows the given profiles.
   public init(profiles: ProfileCatalogue) { self.profiles = profiles }
@@ -36,12 +39,30 @@ public struct WorkerLoop {
 
   mutating func execute(_ job: RunJob) -> WorkerReply {
     do {
-      var result = try JobExecution(job: job, profiles: profiles).result(cell: try cell(of: job))
+      let (cell, choices) = try varied(try cell(of: job), by: job)
+      var result = try JobExecution(job: job, profiles: profiles).result(cell: cell)
+      result.choices = choices
+      if job.variation != nil { result.story = nil }
       if result.verdict == .pass { result.story = job.wantsStory ? result.story?.thinned() : nil }
       return .result(result)
     } catch {
       return .failure("\(error)")
     }
+  }
+
+  /// Returns the cell with the moves of the job, and the choices from which they were drawn.
+  private mutating func varied(_ cell: Cell, by job: RunJob) throws -> (Cell, choices: [UInt64]) {
+    guard let variation = job.variation else { return (cell, []) }
+    if moves == nil {
+      let alphabet = MoveAlphabet(cell.scenario, registry: profiles.registry)
+      moves = (alphabet, MoveTable(alphabet, kinds: variation.kinds))
+    }
+    guard let (alphabet, table) = moves, let varied = variation.scenario(alphabet, table: table) else {
+      throw JobError(message: "\(job.cellID) has no such variation for a worker; are both of one version of callsim?")
+    }
+    var cell = cell
+    cell.scenario = varied.scenario
+    return (cell, varied.choices)
   }
 
   private mutating func cell(of job: RunJob) throws -> Cell {
@@ -57,7 +78,7 @@ public struct WorkerLoop {
       throw JobError(
         message: "\(job.path) has no cell '\(job.cellID)' for a worker; are both of one version of callsim?")
     }
-    newest = (job, cell)
+    (newest, moves) = ((job, cell), nil)
     return cell
   }
 }

@@ -1,0 +1,70 @@
+import Foundation
+import ScenarioFormat
+import ScenarioSuite
+
+/// Shows a search: a line that changes on a terminal, plain lines elsewhere.
+final class CampaignView {
+  private let word: String
+  private let isExhaustive: Bool
+  private let isLive = Output.isTerminal(STDERR_FILENO)
+  private let begun = Date.now
+  private var shown = Date.distantPast
+  private var atStart: Int?
+  private var bucketCount = 0
+
+  init(word: String, isExhaustive: Bool) {
+    (self.word, self.isExhaustive) = (word, isExhaustive)
+  }
+
+  func show(_ progress: Campaign.Progress) {
+    if atStart == nil { atStart = progress.runCount - 1 }
+    for bucket in progress.buckets.dropFirst(bucketCount) where isLive {
+      Output.error("\r\u{1B}[Kfound: \(TextStyle.printable(bucket.title)): \(TextStyle.printable(bucket.actual))\n")
+    }
+    bucketCount = max(bucketCount, progress.buckets.count)
+    // Without a terminal a line now and then shows that it is alive.
+    guard Date.now.timeIntervalSince(shown) >= (isLive ? 0.2 : 30) else { return }
+    if !isLive, shown == .distantPast {
+      shown = .now
+      return
+    }
+    shown = .now
+    Output.error((isLive ? "\r\u{1B}[K" : "") + line(progress) + (isLive ? "" : "\n"))
+  }
+
+  private func line(_ progress: Campaign.Progress) -> String {
+    let seconds = Date.now.timeIntervalSince(begun)
+    let made = Double(progress.runCount - (atStart ?? 0))
+    let rate = seconds > 0 ? made / seconds : 0
+    return "\(word): \(progress.runCount) of \(progress.planned) runs, \(Int(rate.rounded())) a second, "
+      + "\(count(progress.buckets.count, "finding"))"
+  }
+
+  func end(_ outcome: Campaign.Outcome, corpus: String) {
+    if isLive { Output.error("\r\u{1B}[K") }
+    let style = Output.style(for: 1)
+    let progress = outcome.progress
+    for found in outcome.found {
+      let bucket = found.bucket
+      Output.text(style.paint("FOUND \(TextStyle.printable(bucket.title))", .failure) + "\n")
+      Output.text("  \(TextStyle.printable(bucket.actual))\n")
+      Output.text("  in \(count(bucket.count, "run")), of \(TextStyle.printable(bucket.first.cellID)) first\n")
+      if let path = found.path {
+        Output.text("  play it: \(ProgramName.current) run \(ShellWord.quoted(path))\n")
+      } else {
+        Output.text("  it could not be repeated from a file alone: \(TextStyle.printable(corpus))/findings\n")
+      }
+    }
+    for problem in progress.problems.prefix(5) { Output.error("note: \(TextStyle.printable(problem))\n") }
+    if let failure = outcome.failure { Output.error("error: \(failure); what was found is kept\n") }
+    if outcome.isInterrupted {
+      Output.error("interrupted: the same command goes on with what \(TextStyle.printable(corpus)) holds\n")
+    }
+    var line = "\(progress.runCount) of \(count(progress.planned, isExhaustive ? "single move" : "run"))"
+    line += ", in \(progress.effectiveCount) of them every move met something"
+    line += "; \(count(outcome.isInterrupted ? progress.buckets.count : outcome.found.count, "finding"))"
+    Output.text(style.paint(line, outcome.found.isEmpty ? .success : .failure) + "\n")
+  }
+
+  private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}

@@ -1,0 +1,125 @@
+package import CallCore
+package import ScenarioFormat
+package import Vocabulary
+
+/// Everything in a scenario that moves can act on: peers with their vocabularies, links, NATs and servers.
+package struct MoveAlphabet: Sendable {
+  /// A peer with an app, so that it can be called and asked to do something.
+  package struct Participant: Sendable {
+    package let name: String
+    package let vocabulary: ProfileVocabulary
+    package let interfaces: [String]
+
+    /// The profile's main machine.
+    package var machine: StateMachine? { vocabulary.mainMachine }
+    /// The messages that a server may send to the app.
+    package var messages: [MessageDeclaration] {
+      vocabulary.messages.filter { $0.direction.includes(.serverToClient) }
+    }
+  }
+
+  package let scenario: Scenario
+  package let participants: [Participant]
+  /// The puppet in whose name strangers send; it is added to the scenario if it has none.
+  package let stranger: String
+  /// The links of participants.
+  package let links: [String]
+  /// The networks whose router has a NAT.
+  package let translated: [String]
+  package let relays: [String]
+  package let stunServers: [String]
+  /// A virtual time by which the timeline is usually complete.
+  package let horizon: Interval
+
+  package init(_ scenario: Scenario, registry: ProfileRegistry) {
+    self.scenario = scenario
+    participants = scenario.peers.filter { $0.stack == .real }.compactMap { peer in
+      peer.profile.flatMap { registry.vocabulary($0.value) }.map {
+        Participant(name: peer.name, vocabulary: $0, interfaces: peer.interfaces.map(\.name))
+      }
+    }
+    let puppets = scenario.peers.filter { $0.stack == .puppet }.map(\.name)
+    let taken = scenario.peers.map(\.name) + scenario.topology.servers.map(\.name)
+    stranger =
+      puppets.first ?? ["mallory", "stranger"].first { !taken.contains($0) }
+      ?? "stranger-\(scenario.peers.count)"
+    let names = participants.map(\.name)
+    links = scenario.topology.links.filter { names.contains($0.from.value) }.map(\.name)
+    translated = scenario.topology.networks.filter { $0.nat != nil }.map(\.name)
+    relays = scenario.topology.servers.filter { $0.kind == .turn }.map(\.name)
+    stunServers = scenario.topology.servers.filter { $0.kind == .stun }.map(\.name)
+    horizon = Self.horizon(of: scenario)
+  }
+
+  private static func horizon(of scenario: Scenario) -> Interval {
+    if let duration = scenario.duration { return duration }
+    var latest = Interval.zero
+    var waits = Interval.zero
+    for entry in scenario.timeline {
+      switch entry.trigger {
+      case .at(let time): latest = max(latest, time - .zero)
+      case .after(let delay, _), .when(_, let delay, _): waits += delay
+      case .every(let period, _, _, let times): waits += period * Int64(times ?? 1)
+      }
+    }
+    return min(max(latest + waits + .seconds(1), .seconds(3)), .minutes(2))
+  }
+
+  /// Returns the scenario with additional entries, judged by the invariants alone.
+  package func scenario(with moves: [TimelineEntry]) -> Scenario {
+    var varied = scenario
+    varied.expectations = []
+    varied.expectsInvariantsOnly = true
+    for move in moves {
+      var entry = move
+      entry.id = "#\(varied.timeline.count + 1)"
+      varied.timeline.append(entry)
+    }
+    let senders = moves.compactMap { entry -> String? in
+      if case .send(let message) = entry.effect { message.from } else { nil }
+    }
+    if senders.contains(stranger), varied.peer(stranger) == nil {
+      var puppet = Scenario.Peer()
+      puppet.name = stranger
+      puppet.stack = .puppet
+      varied.peers.append(puppet)
+    }
+    return varied
+  }
+
+  /// Returns whether the scenario has anything that a kind of moves acts on.
+  package func allows(_ kind: MoveKind) -> Bool {
+    switch kind {
+    case .send, .drop, .duplicate, .delay, .reorder, .corrupt:
+      participants.contains { !$0.messages.isEmpty && server(of: $0) != nil }
+    case .disconnect: participants.contains { server(of: $0) != nil }
+    case .link: !links.isEmpty
+    case .nat: !translated.isEmpty
+    case .relay: !relays.isEmpty || !stunServers.isEmpty
+    case .action, .packets, .device: !participants.isEmpty
+    }
+  }
+
+  /// Returns the server by way of which messages of a peer's profile go.
+  func server(of participant: Participant) -> String? {
+    let servers = scenario.topology.servers(of: participant.vocabulary.profile)
+    return servers.first { $0.kind == .declared(participant.vocabulary.servers.first?.name ?? "") }?.name
+      ?? servers.first?.name
+  }
+}
+
+extension TimelineEntry {
+  /// Creates a move.
+  init(_ trigger: Trigger, _ effect: Effect) {
+    self.init()
+    self.trigger = trigger
+    self.effect = effect
+  }
+}
+
+extension Arguments {
+  init(_ entries: [(String, Value)]) {
+    self.init()
+    self.entries = entries.map { ($0.0, Located($0.1)) }
+  }
+}

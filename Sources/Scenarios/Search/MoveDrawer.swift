@@ -1,0 +1,218 @@
+internal import CallCore
+internal import ScenarioFormat
+internal import Vocabulary
+
+/// Draws moves from choices.
+struct MoveDrawer: ~Copyable {
+  private let alphabet: MoveAlphabet
+  private let kinds: [MoveKind]
+  private var choices: Choices
+
+  init(_ alphabet: MoveAlphabet, kinds: [MoveKind], choices: consuming Choices) {
+    self.alphabet = alphabet
+    self.kinds = kinds.filter { alphabet.allows($0) }
+    self.choices = choices
+  }
+
+  /// The choices so far.
+  var made: [UInt64] { choices.made }
+
+  /// Returns one to `most` moves. Each kind is left out, or has a weight, by a first choice: runs that differ in what
+  /// they leave out find more than runs that mix everything (swarm testing).
+  mutating func moves(most: Int) -> [TimelineEntry] {
+    guard !kinds.isEmpty else { return [] }
+    let weights = kinds.map { _ in [0, 1, 4, 16][choices.below(4)] }
+    var moves: [TimelineEntry] = []
+    for _ in 0..<(1 + choices.below(most)) {
+      let kind = kinds[choices.index(weights: weights)]
+      let trigger = trigger(prefersStart: kind.isArmed)
+      if let effect = effect(of: kind) { moves.append(TimelineEntry(trigger, effect)) }
+    }
+    return moves
+  }
+
+  // MARK: Triggers
+
+  private static let delays: [Interval] = [
+    .zero, .milliseconds(1), .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(300), .seconds(1),
+    .seconds(3), .seconds(10),
+  ]
+
+  private mutating func delay() -> Interval { choices.pick(Self.delays) }
+
+  private mutating func trigger(prefersStart: Bool) -> TimelineEntry.Trigger {
+    switch choices.below(prefersStart ? 4 : 3) {
+    case 0: return .at(.zero + .milliseconds(10 * Int64(choices.below(Int(alphabet.horizon.milliseconds / 10)))))
+    case 1, 2:
+      let participant = choices.pick(alphabet.participants)
+      guard let machine = participant.machine else { return .at(.zero) }
+      let state = choices.pick(machine.states).name
+      let anchor = Anchor(kind: .entersState(subject: participant.name, machine: machine.name, state: state))
+      return .after(delay(), of: anchor)
+    default: return .at(.zero)
+    }
+  }
+
+  private mutating func duration() -> Interval {
+    choices.pick([.milliseconds(10), .milliseconds(100), .seconds(1), .seconds(3), .seconds(10), .seconds(35)])
+  }
+
+  // MARK: Effects
+
+  private mutating func effect(of kind: MoveKind) -> TimelineEntry.Effect? {
+    switch kind {
+    case .send: message().map { .send($0) }
+    case .drop: signalling(.signalDrop)
+    case .duplicate: signalling(.signalDuplicate)
+    case .delay: signalling(.signalDelay)
+    case .reorder: signalling(.signalReorder)
+    case .corrupt: signalling(.signalCorrupt)
+    case .action: action()
+    case .disconnect: disconnection()
+    case .link: link()
+    case .nat: nat()
+    case .relay: relay()
+    case .packets: packets()
+    case .device: device()
+    }
+  }
+
+  private mutating func fault(
+    _ kind: FaultKind, _ arguments: [(String, Value)] = [], server: String? = nil, for duration: Interval? = nil
+  ) -> TimelineEntry.Effect {
+    var fault = Fault(kind: kind, arguments: Arguments(arguments))
+    fault.callServer = server
+    fault.direction = fault.arguments.text("direction").flatMap { Fault.Direction(rawValue: $0) }
+    return .fault(fault, duration: duration)
+  }
+
+  private mutating func message() -> RawMessage? {
+    let receiver = choices.pick(alphabet.participants)
+    let messages = receiver.messages
+    guard !messages.isEmpty, let server = alphabet.server(of: receiver) else { return nil }
+    let others = alphabet.participants.map(\.name).filter { $0 != receiver.name }
+    let sender = choices.pick(others + others + [receiver.name, alphabet.stranger])
+    let declaration = choices.pick(messages)
+    var message = RawMessage(type: declaration.name, from: sender, to: receiver.name)
+    message.server = server
+    message.like = choices.chance(60) ? declaration.name : choices.pick(messages).name
+    if choices.chance(20) { message.number = 1 + choices.below(3) }
+    return message
+  }
+
+  private mutating func signalling(_ kind: FaultKind) -> TimelineEntry.Effect? {
+    let receiver = choices.pick(alphabet.participants)
+    guard !receiver.messages.isEmpty, let server = alphabet.server(of: receiver) else { return nil }
+    let message = choices.pick(receiver.messages)
+    var arguments: [(String, Value)] = [("message", .text(message.name)), ("to", .text(receiver.name))]
+    if choices.chance(80) { arguments.append(("count", .count(1))) }
+    if kind == .signalDelay {
+      arguments.append(("by", .duration(max(.milliseconds(1), choices.chance(50) ? delay() : duration()))))
+    }
+    if kind == .signalCorrupt { arguments += choices.pick(Mutations.all(of: message)) }
+    return fault(kind, arguments, server: server)
+  }
+
+  private mutating func action() -> TimelineEntry.Effect? {
+    let participant = choices.pick(alphabet.participants)
+    let action = choices.pick(participant.vocabulary.actions)
+    var arguments: [(String, Value)] = []
+    for parameter in action.parameters where parameter.isRequired {
+      guard parameter.type == .peer else { return nil }
+      arguments.append((parameter.name, .text(choices.pick(alphabet.participants).name)))
+    }
+    return .action(peer: participant.name, name: action.name, arguments: Arguments(arguments))
+  }
+
+  private mutating func disconnection() -> TimelineEntry.Effect? {
+    let participant = choices.pick(alphabet.participants)
+    guard let server = alphabet.server(of: participant) else { return nil }
+    if choices.chance(50) { return fault(.signalBlackhole, server: server, for: duration()) }
+    return fault(.signalDisconnect, [("peer", .text(participant.name))], server: server, for: duration())
+  }
+
+  private mutating func link() -> TimelineEntry.Effect? {
+    let link: (String, Value) = ("link", .text(choices.pick(alphabet.links)))
+    switch choices.below(6) {
+    case 0: return fault(.linkDown, [link], for: duration())
+    case 1: return fault(.linkBlackhole, [link], for: duration())
+    case 2:
+      let direction = choices.pick(Fault.Direction.allCases).rawValue
+      return fault(.linkOneWay, [link, ("direction", .text(direction))], for: duration())
+    case 3:
+      let times = [Interval.milliseconds(100), .milliseconds(500), .seconds(2)]
+      return fault(
+        .linkFlap,
+        [link, ("down", .duration(choices.pick(times))), ("up", .duration(choices.pick(times))), ("cycles", .count(3))])
+    default:
+      var impairments = Topology.Impairments()
+      switch choices.below(4) {
+      case 0: impairments.loss = .random(rate: choices.pick([0.02, 0.1, 0.3, 0.6]))
+      case 1: impairments.delay = choices.pick([.milliseconds(100), .milliseconds(400), .seconds(2)])
+      case 2: impairments.rate = DataRate(bitsPerSecond: choices.pick([8_000, 24_000, 64_000]))
+      default: impairments.reorder = choices.pick([0.05, 0.3])
+      }
+      var fault = Fault(kind: .linkSet, arguments: Arguments([link]))
+      fault.impairments = impairments
+      return .fault(fault, duration: duration())
+    }
+  }
+
+  private mutating func nat() -> TimelineEntry.Effect? {
+    let network: (String, Value) = ("network", .text(choices.pick(alphabet.translated)))
+    return fault(choices.pick([.natReboot, .natExpire, .natRemap]), [network])
+  }
+
+  private mutating func relay() -> TimelineEntry.Effect? {
+    if alphabet.relays.isEmpty || (!alphabet.stunServers.isEmpty && choices.chance(20)) {
+      let servers = alphabet.stunServers + alphabet.relays
+      return fault(.stunSilent, [("server", .text(choices.pick(servers)))], for: duration())
+    }
+    let server: (String, Value) = ("server", .text(choices.pick(alphabet.relays)))
+    let kinds: [FaultKind] = [
+      .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels, .turnDeny, .turnReject, .stunSilent,
+    ]
+    let kind = choices.pick(kinds)
+    let code = kind == .turnReject ? [("code", Value.count(choices.pick([400, 403, 437, 438, 486, 500, 508])))] : []
+    return fault(kind, [server] + code, for: kind.lasts ? duration() : nil)
+  }
+
+  private mutating func packets() -> TimelineEntry.Effect? {
+    let sender: (String, Value) = ("from", .text(choices.pick(alphabet.participants).name))
+    switch choices.below(4) {
+    case 0: return fault(.dtlsDrop, [sender, ("flight", .count(1 + choices.below(6))), ("count", .count(1))])
+    case 1: return fault(.dtlsDrop, [sender, ("nth", .list([.count(1 + choices.below(8))]))])
+    default:
+      let content = choices.pick(["stun", "rtp", "rtcp", "dtls"])
+      return fault(.packetDrop, [("protocol", .text(content)), sender], for: duration())
+    }
+  }
+
+  private mutating func device() -> TimelineEntry.Effect? {
+    let participant = choices.pick(alphabet.participants)
+    let peer: (String, Value) = ("peer", .text(participant.name))
+    switch choices.below(3) {
+    case 0:
+      let latency = choices.pick([Interval.milliseconds(60), .milliseconds(400)])
+      return fault(.deviceAudioLate, [peer, ("by", .duration(latency))], for: duration())
+    case 1:
+      let jump = choices.pick([Interval.seconds(-3_600), .seconds(60), .seconds(86_400)])
+      return fault(.clockJump, [peer, ("by", .duration(jump))])
+    default:
+      guard participant.interfaces.count > 1 else { return nil }
+      return .action(
+        peer: participant.name, name: CommonVocabulary.switchNetwork.name,
+        arguments: Arguments([("to", .text(choices.pick(participant.interfaces)))]))
+    }
+  }
+}
+
+extension MoveKind {
+  /// Whether moves of this kind wait for something to act on, so that most are there from the start.
+  fileprivate var isArmed: Bool {
+    switch self {
+    case .drop, .duplicate, .delay, .reorder, .corrupt, .packets: true
+    case .send, .action, .disconnect, .link, .nat, .relay, .device: false
+    }
+  }
+}

@@ -1,0 +1,103 @@
+internal import CallCore
+package import ScenarioFormat
+internal import Vocabulary
+
+/// The table of single moves of a scenario: every message in every state from every sender, every fault and mutation of
+/// every message, and every action in every state. It is finite, and is tried as a whole.
+package struct MoveTable: Sendable {
+  /// The moves, one a row.
+  package let rows: [TimelineEntry]
+
+  package init(_ alphabet: MoveAlphabet, kinds: [MoveKind] = MoveKind.allCases) {
+    var rows: [TimelineEntry] = []
+    for participant in alphabet.participants {
+      for state in participant.machine?.states ?? [] {
+        let trigger = Self.entering(state.name, participant)
+        if kinds.contains(.send) {
+          rows += Self.messages(to: participant, alphabet).map { TimelineEntry(trigger, .send($0)) }
+        }
+        if kinds.contains(.action) {
+          rows += Self.actions(of: participant, alphabet).map { TimelineEntry(trigger, $0) }
+        }
+      }
+      rows += Self.faults(of: participant, alphabet, kinds)
+    }
+    self.rows = rows
+  }
+
+  /// The state has been entered, and what the app did at that moment is done.
+  private static func entering(_ state: String, _ participant: MoveAlphabet.Participant) -> TimelineEntry.Trigger {
+    let machine = participant.machine?.name ?? ""
+    return .after(
+      .milliseconds(10), of: Anchor(kind: .entersState(subject: participant.name, machine: machine, state: state)))
+  }
+
+  /// Returns every message to a participant: with the content of the newest of its type, and of every other type that
+  /// gives it a call and a description.
+  private static func messages(
+    to participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet
+  ) -> [RawMessage] {
+    let senders =
+      alphabet.participants.filter { $0.name != participant.name }.map(\.name) + [participant.name, alphabet.stranger]
+    let server = alphabet.server(of: participant)
+    var messages: [RawMessage] = []
+    for declaration in participant.messages {
+      let models = participant.messages.filter { $0.name == declaration.name || $0.field(.description) != nil }
+      for sender in senders {
+        for model in models {
+          var message = RawMessage(type: declaration.name, from: sender, to: participant.name)
+          (message.server, message.like) = (server, model.name)
+          messages.append(message)
+        }
+      }
+    }
+    return messages
+  }
+
+  private static func actions(
+    of participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet
+  ) -> [TimelineEntry.Effect] {
+    participant.vocabulary.actions.flatMap { action -> [TimelineEntry.Effect] in
+      let peers = action.parameters.filter { $0.type == .peer && $0.isRequired }
+      guard action.parameters.allSatisfy({ !$0.isRequired || $0.type == .peer }), peers.count < 2 else { return [] }
+      guard let peer = peers.first else {
+        return [.action(peer: participant.name, name: action.name, arguments: Arguments())]
+      }
+      return alphabet.participants.map { other in
+        .action(
+          peer: participant.name, name: action.name, arguments: Arguments([(peer.name, .text(other.name))]))
+      }
+    }
+  }
+
+  /// Returns the faults and mutations of the first message of each type that comes to a participant.
+  private static func faults(
+    of participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet, _ kinds: [MoveKind]
+  ) -> [TimelineEntry] {
+    var effects: [TimelineEntry.Effect] = []
+    for message in participant.messages {
+      func add(_ kind: FaultKind, _ more: [(String, Value)] = []) {
+        let arguments = [("message", Value.text(message.name)), ("to", .text(participant.name)), ("count", .count(1))]
+        var fault = Fault(kind: kind, arguments: Arguments(arguments + more))
+        fault.callServer = alphabet.server(of: participant)
+        effects.append(.fault(fault, duration: nil))
+      }
+      if kinds.contains(.drop) { add(.signalDrop) }
+      if kinds.contains(.duplicate) { add(.signalDuplicate) }
+      if kinds.contains(.delay) { for seconds in [1, 5, 20] { add(.signalDelay, [("by", .duration(.seconds(Int64(seconds))))]) } }
+      if kinds.contains(.reorder) { add(.signalReorder) }
+      if kinds.contains(.corrupt) { for mutation in Mutations.all(of: message) { add(.signalCorrupt, mutation) } }
+    }
+    return effects.map { TimelineEntry(.at(.zero), $0) }
+  }
+}
+
+/// The arguments of `signal.corrupt` for the mutations of a message.
+enum Mutations {
+  static func all(of message: MessageDeclaration) -> [[(String, Value)]] {
+    FrameMutation.allCases.map { [("mutation", .text($0.rawValue))] }
+      + message.mutations(going: .serverToClient).map { mutation in
+        (mutation.fieldName.map { [("field", .text($0))] } ?? []) + [("mutation", .text(mutation.word))]
+      }
+  }
+}

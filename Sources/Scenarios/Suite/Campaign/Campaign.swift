@@ -1,0 +1,304 @@
+public import CallCore
+internal import Formats
+internal import Foundation
+public import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
+public import ScenarioSearch
+
+/// Makes the runs of a plan in worker processes, keeps what they find, and reduces each finding to a small file.
+public final class Campaign {
+  /// How a campaign is run.
+  public struct Options: Sendable {
+    /// The program that contains the worker loop, and the arguments that start it.
+    public var executable: String
+    /// The arguments that make the program run the worker loop.
+    public var workerArguments: [String]
+    /// The number of worker processes that run at a time.
+    public var jobs = 1
+    /// The machine time after which no block is begun.
+    public var wall: Interval?
+    /// The share of the blocks to make: its number, counted from 1, and the number of shares.
+    public var shard: (index: Int, count: Int)?
+    /// The largest number of runs for the reduction of one finding; 0 leaves findings as they are.
+    public var reductionLimit = 500
+    /// The memory that a worker process may take, in MiB.
+    public var memoryLimit = 2_048
+
+    /// Sets the program to start as a worker; everything else has its default.
+    public init(executable: String, workerArguments: [String]) {
+      self.executable = executable
+      self.workerArguments = workerArguments
+    }
+  }
+
+  /// The state of a campaign.
+  public struct Progress: Sendable {
+    /// The number of runs that were made, of earlier parts too.
+    public var runCount = 0
+    /// The number of runs whose moves all found something to act on.
+    public var effectiveCount = 0
+    /// The number of runs that are planned in this share.
+    public var planned = 0
+    /// The largest number of different features that a block showed.
+    public var featureCount = 0
+    /// The findings so far.
+    public var buckets: [Bucket] = []
+    /// The runs that came to no verdict, one line each.
+    public var problems: [String] = []
+  }
+
+  /// A finding with its files.
+  public struct Found: Sendable {
+    /// The finding.
+    public var bucket: Bucket
+    /// The path of the smallest file that fails so; nil if the finding could not be repeated from a file.
+    public var path: String?
+    /// The number of entries in the timeline of the smallest file.
+    public var entryCount: Int
+    /// The number of runs that the reduction took.
+    public var reductionRuns: Int
+  }
+
+  /// The end of a campaign.
+  public struct Outcome: Sendable {
+    /// The counts at the end.
+    public var progress: Progress
+    /// The findings with their files, in the order of their first runs.
+    public var found: [Found]
+    /// Whether a signal ended it.
+    public var isInterrupted: Bool
+    /// The reason why it ended early; nil if it did not.
+    public var failure: String?
+  }
+
+  private struct Block {
+    var record: BlockRecord
+    var corpus = BlockCorpus()
+    var next = 0
+  }
+
+  private let plan: CampaignPlan
+  private let options: Options
+  private let store: CampaignStore
+  /// Called after each run.
+  public var progressed: ((Progress) -> Void)?
+  private var progress = Progress()
+  private var blocks: [Int: Block] = [:]
+  private var failure: FileError?
+  private let begun = ContinuousClock.now
+
+  /// Prepares a campaign in a folder.
+  public init(plan: CampaignPlan, options: Options, store: CampaignStore) {
+    self.plan = plan
+    self.options = options
+    self.store = store
+  }
+
+  /// Makes the blocks that the folder does not have yet, then reduces the findings.
+  ///
+  /// - Throws: when a worker cannot be started, or the folder belongs to another campaign.
+  public func run() throws -> Outcome {
+    try resume()
+    let mine = (0..<plan.blockCount).filter { block in
+      options.shard.map { block % $0.count == $0.index - 1 } ?? true
+    }
+    progress.planned = mine.reduce(0) { $0 + plan.size(ofBlock: $1) }
+    var waiting = mine.filter { blocks[$0] == nil }
+    blocks = [:]
+    let isComplete = try pool(waiting.count).run(
+      nextTask: { [self] in
+        guard !waiting.isEmpty, failure == nil, !isLate else { return nil }
+        let number = waiting.removeFirst()
+        blocks[number] = Block(record: BlockRecord(block: number))
+        return (number, job(of: number))
+      },
+      wallLimit: { _ in Self.runLimit }, follow: { [self] block, _, outcome in follow(block, outcome) })
+    var outcome = Outcome(progress: progress, found: [], isInterrupted: !isComplete, failure: failure.map { "\($0)" })
+    if isComplete, failure == nil { outcome.isInterrupted = try !reduce(&outcome) }
+    outcome.failure = failure.map { "\($0)" }
+    return outcome
+  }
+
+  /// The machine time that one run may take.
+  private static let runLimit = Interval.seconds(30)
+
+  private var isLate: Bool { options.wall.map { ContinuousClock.now - begun >= $0.duration } ?? false }
+
+  private func pool(_ taskCount: Int) -> WorkerPool {
+    WorkerPool(
+      WorkerPool.Configuration(
+        executable: options.executable, arguments: options.workerArguments,
+        workerCount: max(1, min(options.jobs, taskCount)), memoryLimit: options.memoryLimit))
+  }
+
+  /// Takes the blocks of an interrupted campaign from the folder.
+  private func resume() throws {
+    if let old = store.plan, old != plan.json {
+      throw CampaignError(
+        "\(store.root) holds another campaign: other files, seed, moves or version; name another folder with --corpus, "
+          + "or remove this one")
+    }
+    for record in store.records().records {
+      blocks[record.block] = Block(record: record)
+      count(record)
+    }
+    try store.prepare(plan.json)
+  }
+
+  private func count(_ record: BlockRecord) {
+    progress.runCount += record.runCount
+    progress.effectiveCount += record.effectiveCount
+    progress.featureCount = max(progress.featureCount, record.featureCount)
+    progress.problems += record.problems
+    progress.buckets.merge(record.buckets)
+  }
+
+  // MARK: Blocks
+
+  private func job(of number: Int) -> RunJob {
+    guard let block = blocks[number] else { preconditionFailure("a block that was not begun") }
+    return plan.job(plan.run(block.next, ofBlock: number, corpus: block.corpus.entries))
+  }
+
+  private func follow(_ number: Int, _ outcome: JobOutcome) -> WorkerPool.Step {
+    guard var block = blocks.removeValue(forKey: number) else { return .done }
+    let run = plan.run(block.next, ofBlock: number, corpus: block.corpus.entries)
+    let base = plan.bases[run.base]
+    let place = Occurrence(
+      block: number, number: block.next, cellID: base.cell.id, path: base.source.path, seed: run.seed,
+      variation: run.variation)
+    var record = BlockRecord(block: number, runCount: 1)
+    switch outcome {
+    case .result(let result):
+      block.corpus.add(result.choices, of: run.base, features: result.features)
+      if !result.findings.contains(where: { $0.kind == .vacuous && $0.title != "expect" }) { record.effectiveCount = 1 }
+      if let finding = result.searched {
+        record.buckets = [
+          Bucket(
+            signature: finding.signature.text, title: finding.title, actual: finding.actual, count: 1, first: place,
+            last: place)
+        ]
+      }
+    case .crash(let death, let lastWords):
+      // The last words name the line that trapped; where they do not, all deaths of one kind are one bucket.
+      let line = lastWords.first { $0.contains("Fatal error") } ?? death.description
+      record.buckets = [
+        Bucket(
+          signature: "\(FixedInvariant.noTrap.rawValue) | \(line)", title: FixedInvariant.noTrap.rawValue,
+          actual: "its process \(death.description)", count: 1, first: place, last: place)
+      ]
+    case .failure(let message): record.problems = ["\(place.cellID)#\(place.seed), run \(place.block).\(place.number): \(message)"]
+    case .timeout(let limit):
+      record.buckets = [Self.endless("it was still running after \(limit) of machine time", place)]
+    case .oversize(let limit): record.buckets = [Self.endless("it took more than \(limit) MiB", place)]
+    }
+    count(record)
+    progressed?(progress)
+    block.record.add(record)
+    block.next += 1
+    if block.next < plan.size(ofBlock: number), failure == nil {
+      blocks[number] = block
+      return .next(job(of: number), isFresh: false)
+    }
+    if block.next == plan.size(ofBlock: number) { finish(block) }
+    return .done
+  }
+
+  private static func endless(_ actual: String, _ place: Occurrence) -> Bucket {
+    Bucket(signature: "endless | \(place.cellID)", title: "endless", actual: actual, count: 1, first: place, last: place)
+  }
+
+  private func finish(_ block: Block) {
+    var record = block.record
+    record.featureCount = block.corpus.featureCount
+    progress.featureCount = max(progress.featureCount, record.featureCount)
+    do throws(FileError) {
+      try store.write(record)
+    } catch {
+      failure = error
+    }
+  }
+
+  // MARK: Reduction
+
+  /// - Returns: false when it was interrupted.
+  private func reduce(_ outcome: inout Outcome) throws -> Bool {
+    var reductions: [Int: FindingReduction] = [:]
+    for (index, bucket) in progress.buckets.enumerated() {
+      guard let text = originalText(of: bucket) else { continue }
+      let seed = bucket.first.seed
+      reductions[index] = FindingReduction(
+        text: text, bucket: bucket, seed: seed, limit: options.reductionLimit, registry: plan.profiles.registry)
+      try store.write(text, as: "original.yaml", of: bucket)
+    }
+    var waiting = progress.buckets.indices.filter { reductions[$0]?.hasWork == true && store.minimal(of: progress.buckets[$0]) == nil }
+    let isComplete = try pool(waiting.count).run(
+      nextTask: {
+        while !waiting.isEmpty {
+          let index = waiting.removeFirst()
+          if let job = reductions[index]?.nextJob() { return (index, job) }
+        }
+        return nil
+      },
+      wallLimit: { _ in Self.runLimit },
+      follow: { index, _, outcome in
+        reductions[index]?.take(outcome)
+        return reductions[index]?.nextJob().map { .next($0, isFresh: false) } ?? .done
+      })
+    for (index, bucket) in progress.buckets.enumerated() {
+      var found = Found(bucket: bucket, path: store.minimal(of: bucket), entryCount: 0, reductionRuns: 0)
+      if let reduction = reductions[index], isComplete || !reduction.hasWork, found.path == nil {
+        if reduction.isRepeated { found.path = try store.write(reduction.text, as: "minimal.yaml", of: bucket) }
+        (found.entryCount, found.reductionRuns) = (reduction.entryCount, reduction.runCount)
+      }
+      outcome.found.append(found)
+    }
+    return isComplete
+  }
+
+  private func originalText(of bucket: Bucket) -> String? {
+    let place = bucket.first
+    guard let base = plan.bases.firstIndex(where: { $0.cell.id == place.cellID && $0.source.path == place.path }) else {
+      return nil
+    }
+    return plan.text(of: CampaignPlan.Run(base: base, variation: place.variation, seed: place.seed))
+  }
+}
+
+/// A campaign that cannot be made.
+public struct CampaignError: Error, CustomStringConvertible {
+  /// The reason and the remedy.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+extension BlockRecord {
+  fileprivate mutating func add(_ other: BlockRecord) {
+    runCount += other.runCount
+    effectiveCount += other.effectiveCount
+    buckets.merge(other.buckets)
+    problems += other.problems
+  }
+}
+
+extension CampaignPlan {
+  /// The plan in the form that a folder keeps.
+  var json: JSON {
+    let method: JSON =
+      switch method {
+      case .exhaustive: "exhaustive"
+      // More runs are more blocks: a campaign may be resumed with another number.
+      case .drawn: "drawn"
+      }
+    return [
+      "format": 1, "method": method, "seed": .unsigned(seed), "kinds": .strings(kinds.map(\.rawValue)),
+      "most": .integer(Int64(most)), "blockSize": .integer(Int64(Self.blockSize)),
+      "files": .array(
+        bases.map { base in
+          ["cell": .string(base.cell.id), "hash": .string(RunResult.hexadecimal(base.source.hash))]
+        }),
+    ]
+  }
+}

@@ -1,0 +1,148 @@
+internal import CallCore
+internal import Foundation
+public import Profiles
+public import ScenarioFormat
+internal import ScenarioRun
+public import ScenarioSearch
+
+/// The runs of a search: which scenarios are varied, how, and how often.
+///
+/// A campaign consists of blocks. Everything about a block follows from the files, the seed and the number of the block,
+/// and no block learns from another: blocks can be made in any order, by any number of processes and machines, and be
+/// repeated after a loss.
+public struct CampaignPlan: Sendable {
+  /// The order in which moves are tried.
+  public enum Method: Hashable, Sendable {
+    /// Every row of the table of single moves, once.
+    case exhaustive
+    /// So many runs with moves that are drawn from the seed.
+    case drawn(runs: Int)
+  }
+
+  /// One cell whose scenario is varied.
+  public struct Base: Sendable {
+    /// The scenario file and the files it uses.
+    public let source: ScenarioSource
+    /// The cell.
+    public let cell: Cell
+    let alphabet: MoveAlphabet
+    /// The number of rows of its table of single moves.
+    let rowCount: Int
+    /// The kinds of moves that can be made in it.
+    let kinds: [MoveKind]
+  }
+
+  /// A run of a block.
+  struct Run: Sendable {
+    var base: Int
+    var variation: Variation
+    var seed: UInt64
+  }
+
+  /// The number of runs in a block.
+  static let blockSize = 200
+
+  /// The scenarios that are varied.
+  public let bases: [Base]
+  /// The order in which moves are tried.
+  public let method: Method
+  /// The seed of all that is drawn.
+  public let seed: UInt64
+  /// The kinds of moves that are made.
+  public let kinds: [MoveKind]
+  /// The largest number of moves in a run.
+  public let most: Int
+  let profiles: ProfileCatalogue
+
+  /// Plans a campaign over the cells of files. Cells with external programs are left out: they run in real time.
+  public init(
+    files: [ScenarioFile], method: Method, seed: UInt64, kinds: [MoveKind], most: Int, profiles: ProfileCatalogue
+  ) {
+    self.method = method
+    self.seed = seed
+    self.kinds = kinds
+    self.most = most
+    self.profiles = profiles
+    bases = files.flatMap { file in
+      file.cells.filter { !$0.scenario.isRealTime }.compactMap { cell -> Base? in
+        let alphabet = MoveAlphabet(cell.scenario, registry: profiles.registry)
+        guard !alphabet.participants.isEmpty else { return nil }
+        let possible = kinds.filter { alphabet.allows($0) }
+        guard !possible.isEmpty else { return nil }
+        let count = method == .exhaustive ? MoveTable(alphabet, kinds: possible).rows.count : 0
+        return Base(source: file.source, cell: cell, alphabet: alphabet, rowCount: count, kinds: possible)
+      }
+    }
+  }
+
+  /// The number of all runs.
+  public var runCount: Int {
+    switch method {
+    case .exhaustive: bases.reduce(0) { $0 + $1.rowCount }
+    case .drawn(let runs): bases.isEmpty ? 0 : runs
+    }
+  }
+
+  /// The number of blocks.
+  public var blockCount: Int { (runCount + Self.blockSize - 1) / Self.blockSize }
+
+  /// The number of runs of a block.
+  func size(ofBlock block: Int) -> Int { min(Self.blockSize, runCount - block * Self.blockSize) }
+
+  /// Returns the run of a block.
+  ///
+  /// - Parameter corpus: the choices of earlier runs of the block that showed something new.
+  func run(_ number: Int, ofBlock block: Int, corpus: [BlockCorpus.Entry]) -> Run {
+    let index = block * Self.blockSize + number
+    switch method {
+    case .exhaustive:
+      var row = index
+      var base = 0
+      while row >= bases[base].rowCount {
+        row -= bases[base].rowCount
+        base += 1
+      }
+      let variation = Variation(.single(row), kinds: bases[base].kinds, most: 1)
+      return Run(base: base, variation: variation, seed: 1)
+    case .drawn:
+      // The scenarios take turns.
+      let base = index % bases.count
+      var random = RandomSource(seed: seed).stream("run/\(index)")
+      let own = corpus.filter { $0.base == base }
+      let drawn = random.next()
+      let choices = own.isEmpty || random.chance(0.5) ? [] : Self.mutated(own, &random)
+      let variation = Variation(.drawn(choices: choices, seed: drawn), kinds: bases[base].kinds, most: most)
+      return Run(base: base, variation: variation, seed: 1 + random.uniform(below: 1 << 31))
+    }
+  }
+
+  /// Returns the choices of an earlier run, with a few changed ones or another end.
+  private static func mutated(_ corpus: [BlockCorpus.Entry], _ random: inout RandomStream) -> [UInt64] {
+    // Newer entries are further from what the seeds do anyway.
+    let index = max(random.uniform(below: UInt64(corpus.count)), random.uniform(below: UInt64(corpus.count)))
+    var choices = corpus[Int(index)].choices
+    guard !choices.isEmpty else { return [] }
+    if random.chance(0.3) { choices.removeLast(Int(random.uniform(below: UInt64(choices.count)))) }
+    for _ in 0..<(1 + random.uniform(below: 3)) where !choices.isEmpty {
+      choices[Int(random.uniform(below: UInt64(choices.count)))] = random.uniform(below: 1 << 20)
+    }
+    return choices
+  }
+
+  /// Returns the job that plays a run.
+  func job(_ run: Run) -> RunJob {
+    let base = bases[run.base]
+    var job = RunJob(source: base.source, cellID: base.cell.id, seed: run.seed)
+    job.variation = run.variation
+    return job
+  }
+
+  /// Returns the scenario file of a run, which needs neither the campaign nor its base.
+  func text(of run: Run) -> String? {
+    run.variation.scenario(bases[run.base].alphabet).map { varied in
+      var seeds = Seeds()
+      if run.seed != 1 { seeds.list = [Int(clamping: run.seed)] }
+      return varied.scenario.text(seeds: seeds)
+    }
+  }
+}

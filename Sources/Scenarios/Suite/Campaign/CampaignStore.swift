@@ -1,0 +1,106 @@
+internal import CallCore
+internal import Formats
+internal import Foundation
+internal import ScenarioFormat
+
+/// The folder of a campaign: what was planned, the blocks that are done, and the findings.
+///
+/// - `campaign.json`: the plan, which a resumed campaign must match
+/// - `blocks/000012.json`: one finished block
+/// - `findings/NAME/original.yaml` and `minimal.yaml`: the first run of a bucket, and what is left of it after reduction
+public struct CampaignStore: Sendable {
+  /// The path of the folder.
+  public let root: String
+
+  /// Names a folder, which need not exist.
+  public init(root: String) { self.root = root }
+
+  private var blocks: String { root + "/blocks" }
+
+  // MARK: Writing
+
+  func prepare(_ plan: JSON) throws(FileError) {
+    try makeFolder(blocks)
+    try makeFolder(root + "/findings")
+    try write(plan.description + "\n", to: root + "/campaign.json")
+  }
+
+  func write(_ record: BlockRecord) throws(FileError) {
+    try write(record.json.description + "\n", to: path(ofBlock: record.block))
+  }
+
+  /// Writes a file of a finding.
+  ///
+  /// - Returns: its path.
+  @discardableResult
+  func write(_ text: String, as name: String, of bucket: Bucket) throws(FileError) -> String {
+    let folder = folder(of: bucket)
+    try makeFolder(folder)
+    try write(text, to: "\(folder)/\(name)")
+    return "\(folder)/\(name)"
+  }
+
+  private func makeFolder(_ path: String) throws(FileError) {
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch {
+      throw FileError(path: path, reason: String(cString: strerror(errno)))
+    }
+  }
+
+  /// Writes a file under another name first: a file of this name is always whole.
+  private func write(_ text: String, to path: String) throws(FileError) {
+    let draft = path + ".draft"
+    try RunArtifacts.write(text, to: draft)
+    guard rename(draft, path) == 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
+  }
+
+  // MARK: Reading
+
+  /// The plan of the campaign in the folder; nil if there is none.
+  var plan: JSON? { read(root + "/campaign.json") }
+
+  /// Returns the finished blocks of the folder, in order, and the paths of files that are none.
+  func records() -> (records: [BlockRecord], unreadable: [String]) {
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: blocks)) ?? []).sorted()
+    var records: [BlockRecord] = []
+    var unreadable: [String] = []
+    for name in names where name.hasSuffix(".json") {
+      if let record = read("\(blocks)/\(name)").flatMap(BlockRecord.init) {
+        records.append(record)
+      } else {
+        unreadable.append("\(blocks)/\(name)")
+      }
+    }
+    return (records, unreadable)
+  }
+
+  /// Returns the path of a finding's reduced file; nil if it has none yet.
+  func minimal(of bucket: Bucket) -> String? {
+    let path = folder(of: bucket) + "/minimal.yaml"
+    return FileManager.default.fileExists(atPath: path) ? path : nil
+  }
+
+  private func read(_ path: String) -> JSON? {
+    FileManager.default.contents(atPath: path).flatMap { try? JSON(parsing: Array($0)) }
+  }
+
+  private func path(ofBlock block: Int) -> String {
+    let digits = "\(block)"
+    return "\(blocks)/\(String(repeating: "0", count: max(0, 6 - digits.count)))\(digits).json"
+  }
+
+  /// The folder is named after the broken check and the signature's hash: names of peers and states do not matter to
+  /// file systems.
+  private func folder(of bucket: Bucket) -> String { "\(root)/findings/\(bucket.name)" }
+}
+
+extension Bucket {
+  /// A name for files and ids.
+  public var name: String {
+    var digest = FNV1a()
+    digest.mix(signature.utf8)
+    let hash = String(digest.value, radix: 16)
+    return "\(title.split(separator: " ").joined(separator: "-"))-\(hash.prefix(8))"
+  }
+}
