@@ -27,6 +27,8 @@ public struct RunJob: Sendable, Equatable {
   public var output = Output.nothing
   /// Whether the story is wanted even if the run passes; runs that do not pass always have one.
   public var wantsStory = false
+  /// Whether the coverage of the profiles is wanted.
+  package var wantsCoverage = false
 
   /// Describes a run.
   public init(
@@ -62,6 +64,7 @@ extension RunJob {
     case .trace(let file): members.append(.init("trace", .string(file)))
     }
     if wantsStory { members.append(.init("story", .bool(true))) }
+    if wantsCoverage { members.append(.init("coverage", .bool(true))) }
     if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
     return .object(members)
   }
@@ -79,6 +82,7 @@ extension RunJob {
     }
     self.init(source: source, cellID: cell, seed: seed, overrides: overrides)
     wantsStory = json["story"] == true
+    wantsCoverage = json["coverage"] == true
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
     if let file = json["trace"]?.string { output = .trace(file: file) }
   }
@@ -120,7 +124,9 @@ enum WorkerReply {
   var json: JSON {
     switch self {
     case .result(let result):
-      .object([.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? []))
+      .object(
+        [.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? [])
+          + (result.coverage.map { [.init("coverage", $0.json)] } ?? []))
     case .failure(let message): .object([.init("error", .string(message))])
     }
   }
@@ -128,6 +134,7 @@ enum WorkerReply {
   init?(json: JSON) {
     if var result = json["result"].flatMap({ RunResult(json: $0) }) {
       result.story = json["story"].flatMap(RunStory.init)
+      result.coverage = json["coverage"].flatMap { RunCoverage(json: $0) }
       self = .result(result)
     } else if let message = json["error"]?.string {
       self = .failure(message)

@@ -70,18 +70,24 @@ struct JobExecution {
   func result(cell: Cell) throws -> RunResult {
     let run = SingleRun(cell: cell, seed: job.seed, path: job.path, profiles: profiles)
     switch job.output {
-    case .nothing: return try run.execute(outputs: RunOutputs())
+    case .nothing:
+      var outputs = RunOutputs()
+      outputs.wantsCoverage = job.wantsCoverage
+      return try run.execute(outputs: outputs)
     case .trace(let path):
       let file = try TraceFile(path: path)
       var outputs = RunOutputs()
       outputs.observers = [file]
+      outputs.wantsCoverage = job.wantsCoverage
       let result = try run.execute(outputs: outputs)
       try file.close()
       return result
     case .artifacts(let folder):
       do {
         let artifacts = try RunArtifacts(folder: folder, job: job)
-        let outcome = Result { try run.execute(outputs: artifacts.outputs) }
+        var outputs = artifacts.outputs
+        outputs.wantsCoverage = job.wantsCoverage
+        let outcome = Result { try run.execute(outputs: outputs) }
         try artifacts.finish(try? outcome.get())
         return try outcome.get()
       } catch let error as FileError {
