@@ -4,7 +4,8 @@ import Testing
 @Suite struct UsageTests {
 
   @Test(arguments: [
-    "callsim", "run", "validate", "list", "explain", "replay", "open", "schema", "doctor", "live", "turn",
+    "callsim", "run", "validate", "list", "explain", "replay", "coverage", "open", "schema", "doctor", "live",
+    "turn",
   ])
   func `every help text is as it was reviewed`(command: String) throws {
     let arguments = command == "callsim" ? ["--help"] : [command, "--help"]
@@ -46,6 +47,9 @@ import Testing
     (["run", "--artifacts", "some"], "--artifacts"),
     (["run", "--memory", "1"], "--memory takes 16 to 1048576 MiB, not 1"),
     (["run", "--slowest", "-1"], "--slowest"),
+    (["coverage", "--jobs", "0"], "--jobs takes a count from 1 to 1024, not 0"),
+    (["coverage", "--page", ""], "there is no folder 'scenarios' here"),
+    (["coverage", "--format", "html"], "--format"),
     (["replay", "hello#1", "--from", "soon"], "--from takes a virtual time such as 12.3s or 250ms, not 'soon'"),
     (["live", "--call", "http://h/\r\nX: y"], "--call takes an address such as http://127.0.0.1:8080/"),
     (["explain", "link.dwon"], "nothing is called 'link.dwon'; did you mean 'link.down'?"),
@@ -138,11 +142,14 @@ import Testing
   ]
   private static let repeated = [
     "run": ["set", "peer", "pass-env", "tag", "k", "cell", "report"], "replay": ["trace", "set", "peer", "pass-env"],
-    "validate": ["set", "peer"], "list": ["set", "peer"], "live": ["stun", "turn", "interface"],
+    "coverage": ["set", "peer", "pass-env", "tag", "k", "cell"], "validate": ["set", "peer"],
+    "list": ["set", "peer"], "live": ["stun", "turn", "interface"],
     "turn": ["listen", "listen-tls", "relay-ip", "external-ip", "user", "allow", "deny"],
   ]
 
-  @Test(arguments: ["run", "validate", "list", "explain", "replay", "open", "schema", "doctor", "live", "turn"])
+  @Test(arguments: [
+    "run", "validate", "list", "explain", "replay", "coverage", "open", "schema", "doctor", "live", "turn",
+  ])
   func `an option that takes one value is refused when it is given twice`(command: String) throws {
     let workspace = try Workspace()
     let dump = try Program.run([command, "--experimental-dump-help"]).output
