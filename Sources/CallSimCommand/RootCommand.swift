@@ -14,7 +14,7 @@ struct RootCommand: ParsableCommand {
     version: "callsim " + RunEnvironment.current.versionText,
     subcommands: [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
-      CoverageCommand.self, OpenCommand.self, SchemaCommand.self, DoctorCommand.self,
+      DiffCommand.self, CoverageCommand.self, OpenCommand.self, SchemaCommand.self, DoctorCommand.self,
       LiveCommand.self, TURNCommand.self,
       WorkerCommand.self,
     ])
