@@ -14,7 +14,8 @@ struct RootCommand: ParsableCommand {
     version: "callsim " + RunEnvironment.current.versionText,
     subcommands: [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
-      OpenCommand.self, FuzzCommand.self, ExploreCommand.self, SchemaCommand.self, DoctorCommand.self,
+      DiffCommand.self, CoverageCommand.self, OpenCommand.self, FuzzCommand.self, ExploreCommand.self,
+      SchemaCommand.self, DoctorCommand.self,
       LiveCommand.self, TURNCommand.self,
       WorkerCommand.self,
     ])

@@ -18,34 +18,7 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var programs: ProgramArguments
 
-  @Option(
-    name: [.customShort("t", allowingJoined: true), .long],
-    help: ArgumentHelp("Only scenarios with one of these tags.", valueName: "tag,…"),
-    completion: .custom { _, _, _ in ScenarioCompletions.tags() })
-  var tag: [String] = []
-
-  @Option(
-    name: .customShort("k", allowingJoined: true),
-    help: ArgumentHelp(
-      "Only cells whose id, or scenarios whose title, contains this, or one of several.", valueName: "text"))
-  var text: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Only cells of the matrix with these values: of each variable any, of different ones all.",
-      valueName: "var=value,…"))
-  var cell: [String] = []
-
-  @Option(parsing: .unconditional, help: "Run with this seed alone.")
-  var seed: UInt64?
-
-  @Option(parsing: .unconditional, help: "Run with the seeds 1 to this.")
-  var seeds: Int?
-
-  @Option(
-    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "Runs at the same time. (default: the number of processors)")
-  var jobs: Int?
+  @OptionGroup var chosen: SelectionArguments
 
   @Flag(help: "Only runs that did not pass when they were played last.")
   var lastFailed = false
@@ -148,7 +121,7 @@ struct RunCommand: ParsableCommand {
   private var options: SuiteRunner.Options {
     var options = SuiteRunner.Options(
       executable: Bundle.main.executablePath ?? CommandLine.arguments[0], workerArguments: [WorkerCommand.name])
-    options.jobs = jobs ?? ProcessInfo.processInfo.activeProcessorCount
+    options.jobs = chosen.jobCount
     options.failFast = failFast
     options.checkDeterminism = checkDeterminism
     options.artifacts = artifacts
@@ -179,21 +152,7 @@ struct RunCommand: ParsableCommand {
   }
 
   private func selection() throws -> SuiteSelection {
-    var selection = SuiteSelection()
-    // Commas separate tags, because a tag cannot contain one.
-    selection.tags = tag.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-    selection.texts = text
-    selection.cell = try cell.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-      .map { try Assignment.parse(String($0), option: "--cell") }
-    guard seed == nil || seeds == nil else {
-      throw UsageProblem(message: "--seed and --seeds exclude each other; choose one")
-    }
-    if let seeds, !(1...1_000_000).contains(seeds) {
-      throw UsageProblem(message: "--seeds takes a count from 1 to 1000000, not \(seeds)")
-    }
-    if let jobs, !(1...1024).contains(jobs) {
-      throw UsageProblem(message: "--jobs takes a count from 1 to 1024, not \(jobs)")
-    }
+    var selection = try chosen.selection()
     guard (16...1 << 20).contains(memory) else {
       throw UsageProblem(message: "--memory takes 16 to 1048576 MiB, not \(memory)")
     }
@@ -203,8 +162,6 @@ struct RunCommand: ParsableCommand {
     guard !out.isEmpty else { throw UsageProblem(message: "--out takes a folder") }
     selection.overrides = try scenarios.parsedOverrides()
     if lastFailed { selection.names = try lastFailedNames(selection.overrides) }
-    selection.seed = seed
-    selection.seedCount = seeds
     selection.shard = try shard.map(Self.parseShard)
     return selection
   }
@@ -231,11 +188,9 @@ struct RunCommand: ParsableCommand {
 
   private func header(_ plan: SuitePlan) -> SuiteHeader {
     var words = scenarios.overrides.map { "--set \($0)" } + scenarios.programs.map { "--peer \($0)" }
-    words += tag.map { "--tag \($0)" }
-    words += text.map { "-k \($0)" } + cell.map { "--cell \($0)" }
+    words += chosen.words
     if let shard { words.append("--shard \(shard)") }
-    if let seed { words.append("--seed \(seed)") }
-    if let seeds { words.append("--seeds \(seeds)") }
+    words += chosen.seedWords
     if lastFailed { words.append("--last-failed") }
     if checkDeterminism { words.append("--check-determinism") }
     return SuiteHeader(

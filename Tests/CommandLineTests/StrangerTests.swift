@@ -28,6 +28,14 @@ import Testing
     #expect(outcome.output.contains("PASS greetings#2"))
   }
 
+  @Test func `its coverage has its own machines, and those of no peer connection`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Self.greetings])
+    let outcome = try Self.run(["coverage"], in: workspace.path)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.output.contains("profile stranger: 1 of 1 transitions,"), "\(outcome)")
+    #expect(outcome.output.contains("alone, message welcome") && !outcome.output.contains("ice.state"), "\(outcome)")
+  }
+
   @Test func `a command that a message names is its own`() throws {
     let help = try Self.run(["--help"])
     #expect(help.output.contains("USAGE: stranger <subcommand>"))

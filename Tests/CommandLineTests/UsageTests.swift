@@ -4,7 +4,8 @@ import Testing
 @Suite struct UsageTests {
 
   @Test(arguments: [
-    "callsim", "run", "validate", "list", "explain", "replay", "open", "schema", "doctor", "live", "turn",
+    "callsim", "run", "validate", "list", "explain", "replay", "diff", "coverage", "open", "schema", "doctor", "live",
+    "turn",
   ])
   func `every help text is as it was reviewed`(command: String) throws {
     let arguments = command == "callsim" ? ["--help"] : [command, "--help"]
@@ -47,6 +48,11 @@ import Testing
     (["run", "--memory", "1"], "--memory takes 16 to 1048576 MiB, not 1"),
     (["run", "--slowest", "-1"], "--slowest"),
     (["replay", "hello#1", "--from", "soon"], "--from takes a time such as 12.3s or 250ms, not 'soon'"),
+    (["coverage", "--jobs", "0"], "--jobs takes a count from 1 to 1024, not 0"),
+    (["coverage", "--page", ""], "there is no folder 'scenarios' here"),
+    (["coverage", "--format", "html"], "--format"),
+    (["diff", "a#1"], "Missing expected argument '<second>'"),
+    (["diff", "a#1", "b#1"], "diff takes runs, such as hello#1, or the folder of one;"),
     (["live", "--call", "http://h/\r\nX: y"], "--call takes an address such as http://127.0.0.1:8080/"),
     (["explain", "link.dwon"], "nothing is called 'link.dwon'; did you mean 'link.down'?"),
     (["replay", "hello#1", "--until", "soon"], "--until takes a time such as 12.3s or 250ms, not 'soon'"),
@@ -138,11 +144,14 @@ import Testing
   ]
   private static let repeated = [
     "run": ["set", "peer", "pass-env", "tag", "k", "cell", "report"], "replay": ["trace", "set", "peer", "pass-env"],
-    "validate": ["set", "peer"], "list": ["set", "peer"], "live": ["stun", "turn", "interface"],
+    "diff": ["set"], "coverage": ["set", "peer", "pass-env", "tag", "k", "cell"], "validate": ["set", "peer"],
+    "list": ["set", "peer"], "live": ["stun", "turn", "interface"],
     "turn": ["listen", "listen-tls", "relay-ip", "external-ip", "user", "allow", "deny"],
   ]
 
-  @Test(arguments: ["run", "validate", "list", "explain", "replay", "open", "schema", "doctor", "live", "turn"])
+  @Test(arguments: [
+    "run", "validate", "list", "explain", "replay", "diff", "coverage", "open", "schema", "doctor", "live", "turn",
+  ])
   func `an option that takes one value is refused when it is given twice`(command: String) throws {
     let workspace = try Workspace()
     let dump = try Program.run([command, "--experimental-dump-help"]).output
@@ -162,7 +171,7 @@ import Testing
         return one["kind"] == "short" ? [["-\(name)", value], ["-\(name)\(value)"]] : [["--\(name)=\(value)"]]
       }
       for spelling in spellings {
-        let target = command == "replay" ? ["x#1"] : []
+        let target = ["replay": ["x#1"], "diff": ["x#1", "x#2"]][command] ?? []
         let outcome = try Program.run([command] + target + spelling + ["--\(name)", value], in: workspace.path)
         #expect(outcome.status == 2, "\(spelling)")
         #expect(outcome.errors.hasPrefix("error: --\(name) is given twice"), "\(spelling): \(outcome.errors)")

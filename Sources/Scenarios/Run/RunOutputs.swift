@@ -20,6 +20,9 @@ public struct RunOutputs {
   /// Receives the simulator after the world is built and before it starts: the names of interfaces are known then.
   public var worldBuilt: ((Simulator) -> Void)?
 
+  /// Whether the result is to hold the coverage of the profiles.
+  package var wantsCoverage = false
+
   /// Makes outputs without receivers.
   public init() {}
 }

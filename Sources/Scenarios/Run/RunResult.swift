@@ -37,7 +37,10 @@ public struct RunResult: Hashable, Sendable {
   /// What the run showed, for a search that looks for new things; empty if it was not requested.
   package var features: [UInt64] = []
 
-  /// Makes a result without a story and a real-time record.
+  /// The coverage of the profiles, excluded from comparisons of runs; nil if it was not requested.
+  package var coverage: RunCoverage?
+
+  /// Makes a result without a story, a coverage and a real-time record.
   public init(
     id: String, scenarioID: String, title: String? = nil, path: String, seed: UInt64, verdict: Verdict,
     findings: [Finding] = [], measurements: [Measurement] = [], traceHash: UInt64 = 0, eventCount: UInt64 = 0,

@@ -20,6 +20,8 @@ final class RunStage {
   let paths: RelayPaths
   /// Receives each sample of a peer's statistics.
   var sampled: ((StatsReport, _ peer: String) -> Void)?
+  /// The coverage of the profiles; nil if it is not wanted.
+  let coverage: CoverageCollector?
   private let sampler: StatsSampler
   private let cleartext: CleartextDetector
   private let meter: WireMeter
@@ -27,6 +29,7 @@ final class RunStage {
   /// Builds the world at virtual time zero. Judges must already listen, because they need the first values.
   init(_ context: MonitorContext, seed: UInt64, profiles: ProfileCatalogue, outputs: RunOutputs) throws {
     self.context = context
+    coverage = outputs.wantsCoverage ? CoverageCollector(context) : nil
     let (scenario, watch, wire, trace) = (context.scenario, context.watch, context.wire, context.trace)
     // External programs do not report plaintext, so they cannot be checked for cleartext.
     let sessions = scenario.peers.filter { $0.stack != .external }

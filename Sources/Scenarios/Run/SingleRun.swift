@@ -102,6 +102,7 @@ public struct SingleRun {
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
     result.story = context.story.story
+    result.coverage = stage.coverage?.coverage
     return result
   }
 
@@ -149,6 +150,7 @@ public struct SingleRun {
     judge.invariants.endOfPhaseTwo(at: stage.now)
     let programFailure = world.programs.failure
     stage.director.end()
+    stage.coverage?.end()
     world.shutDownPeers()
     // Programs get time to send their release messages; without programs there is no need to wait in real time.
     if cell.scenario.isRealTime { world.pace.run(until: stage.now + Self.farewell) }

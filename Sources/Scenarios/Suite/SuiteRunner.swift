@@ -28,6 +28,8 @@ public final class SuiteRunner {
     public var directory = RunDirectory()
     /// The memory that a worker process may take, in MiB.
     public var memoryLimit = 2_048
+    /// Whether results hold the coverage of the profiles.
+    package var wantsCoverage = false
 
     /// Sets the program to start as a worker; everything else has its default.
     public init(executable: String, workerArguments: [String]) {
@@ -105,6 +107,7 @@ public final class SuiteRunner {
     let number = waiting.removeFirst()
     var job = plan.job(number)
     job.wantsStory = reporters.contains(where: \.wantsStories)
+    job.wantsCoverage = options.wantsCoverage
     // A run that cannot be repeated writes its files at once; those of a run that passes are deleted.
     let isRealTime = plan.entries[plan.runs[number].entry].cell.scenario.isRealTime
     if options.artifacts == .all || (options.artifacts == .fail && isRealTime) {

@@ -50,6 +50,7 @@ public struct SavedRun: Sendable {
     var job = job
     job.output = .nothing
     job.wantsStory = false
+    job.wantsCoverage = false
     try RunArtifacts.write(job.json(hasFiles: true).description + "\n", to: "\(folder)/\(Self.fileName)")
     guard case .text(let scenario) = job.source.files.first?.contents else { return }
     try RunArtifacts.write(scenario, to: "\(folder)/\(Self.scenarioName)")

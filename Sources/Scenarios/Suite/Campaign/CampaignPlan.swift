@@ -134,6 +134,7 @@ public struct CampaignPlan: Sendable {
     let base = bases[run.base]
     var job = RunJob(source: base.source, cellID: base.cell.id, seed: run.seed)
     job.variation = run.variation
+    job.wantsCoverage = true
     return job
   }
 

@@ -30,6 +30,8 @@ public struct RunJob: Sendable, Equatable {
   public var wantsStory = false
   /// The change of the scenario by a search; nil for the scenario as it is.
   public var variation: Variation?
+  /// Whether the coverage of the profiles is wanted.
+  package var wantsCoverage = false
 
   /// Describes a run.
   public init(
@@ -66,6 +68,7 @@ extension RunJob {
     }
     if wantsStory { members.append(.init("story", .bool(true))) }
     if let variation { members.append(.init("variation", variation.json)) }
+    if wantsCoverage { members.append(.init("coverage", .bool(true))) }
     if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
     return .object(members)
   }
@@ -87,6 +90,7 @@ extension RunJob {
       guard let variation = Variation(json: text) else { return nil }
       self.variation = variation
     }
+    wantsCoverage = json["coverage"] == true
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
     if let file = json["trace"]?.string { output = .trace(file: file) }
   }
@@ -130,7 +134,8 @@ enum WorkerReply {
     case .result(let result):
       .object(
         [.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? [])
-          + Self.numbers("choices", result.choices) + Self.numbers("features", result.features))
+          + Self.numbers("choices", result.choices) + Self.numbers("features", result.features)
+          + (result.coverage.map { [.init("coverage", $0.json)] } ?? []))
     case .failure(let message): .object([.init("error", .string(message))])
     }
   }
@@ -144,6 +149,7 @@ enum WorkerReply {
       result.story = json["story"].flatMap(RunStory.init)
       result.choices = json["choices"]?.array?.compactMap(\.unsigned) ?? []
       result.features = json["features"]?.array?.compactMap(\.unsigned) ?? []
+      result.coverage = json["coverage"].flatMap { RunCoverage(json: $0) }
       self = .result(result)
     } else if let message = json["error"]?.string {
       self = .failure(message)

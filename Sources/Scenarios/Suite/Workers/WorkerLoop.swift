@@ -42,7 +42,7 @@ public struct WorkerLoop {
       let (cell, choices) = try varied(try cell(of: job), by: job)
       var result = try JobExecution(job: job, profiles: profiles).result(cell: cell)
       result.choices = choices
-      if job.variation != nil { result.story = nil }
+      if job.variation != nil { result.reduceToFeatures() }
       if result.verdict == .pass { result.story = job.wantsStory ? result.story?.thinned() : nil }
       return .result(result)
     } catch {
@@ -83,6 +83,15 @@ public struct WorkerLoop {
   }
 }
 
+extension RunResult {
+  /// Leaves of what the run reached what a search compares: each feature with the magnitude of its count.
+  fileprivate mutating func reduceToFeatures() {
+    // 1, 2, 4, 8 … times: how often something happens matters less the oftener it happens.
+    features = coverage?.features.map { $0.hash ^ UInt64(63 - max(1, $0.count).leadingZeroBitCount) } ?? []
+    (story, coverage) = (nil, nil)
+  }
+}
+
 /// The execution of one job in this process.
 struct JobExecution {
   let job: RunJob
@@ -91,18 +100,24 @@ struct JobExecution {
   func result(cell: Cell) throws -> RunResult {
     let run = SingleRun(cell: cell, seed: job.seed, path: job.path, profiles: profiles)
     switch job.output {
-    case .nothing: return try run.execute(outputs: RunOutputs())
+    case .nothing:
+      var outputs = RunOutputs()
+      outputs.wantsCoverage = job.wantsCoverage
+      return try run.execute(outputs: outputs)
     case .trace(let path):
       let file = try TraceFile(path: path)
       var outputs = RunOutputs()
       outputs.observers = [file]
+      outputs.wantsCoverage = job.wantsCoverage
       let result = try run.execute(outputs: outputs)
       try file.close()
       return result
     case .artifacts(let folder):
       do {
         let artifacts = try RunArtifacts(folder: folder, job: job)
-        let outcome = Result { try run.execute(outputs: artifacts.outputs) }
+        var outputs = artifacts.outputs
+        outputs.wantsCoverage = job.wantsCoverage
+        let outcome = Result { try run.execute(outputs: outputs) }
         try artifacts.finish(try? outcome.get())
         return try outcome.get()
       } catch let error as FileError {
