@@ -8,12 +8,13 @@ RELEASE := .build-release
 # Exclusive access is checked at run time in debug builds, which the tests and the fuzzers run.
 RELEASE_BUILD := swift build -c release --scratch-path $(RELEASE) -Xswiftc -enforce-exclusivity=unchecked
 CALLSIM := $(RELEASE)/release/callsim
+PLANTED := .build-planted
 SCENARIOS ?= scenarios
 # For the build of the tests.
 BUILD_FLAGS ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: help prepare build build-bench run test examples interop man fuzz-parsers sanitize lint format bench clean external differential \
+.PHONY: help prepare build planted build-bench run test examples interop man fuzz-parsers sanitize lint format bench clean external differential \
 	fidelity
 help:
 	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
@@ -23,6 +24,9 @@ prepare: ## installs the system packages that are missing
 
 build: prepare ## builds the callsim program, optimised
 	$(RELEASE_BUILD) --product callsim
+
+planted: prepare ## builds callsim with planted defects, optimised; CALLSIM_PLANT=NAME plants one
+	swift build -c release --scratch-path $(PLANTED) -Xswiftc -enforce-exclusivity=unchecked -Xswiftc -DPLANTED_DEFECTS --product callsim
 
 run: build ## builds callsim and runs every scenario
 	$(CALLSIM) run $(SCENARIOS)
@@ -72,4 +76,4 @@ bench: build-bench ## measures speed against the figures we aim for
 	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) .build-fuzz .build-asan .build-tsan .build-examples .fuzz callsim-runs interop-runs interop/.venv interop/.pion
+	rm -rf .build $(RELEASE) $(PLANTED) .build-fuzz .build-asan .build-tsan .build-examples .fuzz callsim-runs interop-runs interop/.venv interop/.pion

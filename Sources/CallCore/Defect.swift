@@ -1,8 +1,9 @@
 // A test proves little until it has failed once. Test builds therefore contain a defect for each bug pattern found in
-// other stacks (docs/bug-patterns.md): the stack checks, on the line of the defect, whether it is planted, and a test
-// shows that it detects it.
+// other stacks (docs/bug-patterns.md), and for each class of defects of call state machines (docs/defect-classes.md):
+// the stack or the app checks, on the line of the defect, whether it is planted, and a test shows that it detects it.
 #if PLANTED_DEFECTS
-  /// A defect that can be planted. Each comment begins with the number of the pattern, and ends with its sources.
+  /// A defect that can be planted. Each comment begins with the number of the pattern or of the class of defects
+  /// (docs/defect-classes.md), and ends with its sources.
   package enum Defect: CaseIterable, Sendable {
     // MARK: ICE and mobility
 
@@ -181,10 +182,69 @@
     /// 46: a later offer renumbers the codecs (str0m#730, str0m#734).
     case payloadTypeRemapped
 
+    // MARK: Classes of state machine defects
+
+    /// class 1: a ringing callee obeys an answer from its caller, and picks up (Signal for Android, CVE-2019-17191).
+    case callersAnswerObeyed
+    /// class 2: a ringing callee withholds the candidates of messages, and not those in the offer or ahead of it; its
+    /// microphone opens when ICE connects (JioChat 2020, Mocha 2020).
+    case earlyCandidatesConnect
+    /// class 3: a mute before the connection is up takes effect in a callback after it (Google Duo 2020).
+    case muteCompletesLate
+    /// class 4: a second offer of the ringing call is answered at once (Facebook Messenger for Android 2020).
+    case updateAppliedWhileRinging
+    /// class 5: an offer of somebody who takes part in the ringing call already picks it up (Group FaceTime,
+    /// CVE-2019-6223).
+    case participantJoinsRinging
+    /// class 6: a callee obeys a refusal, which only a caller may receive (Signal for Android, CVE-2019-17191, where both
+    /// roles shared their handlers).
+    case refusalObeyedByCallee
+    /// class 7: a call that ends while it is set up keeps its microphone until the app is idle again
+    /// (signalapp/Signal-Desktop#7678, react-native-callkeep#445).
+    case captureOutlivesSetup
+    /// class 8: the answer to the peer's restart enables the muted track (JsSIP#700, team-telnyx/webrtc#667).
+    case muteLostInRenegotiation
+    /// class 9: a ringing callee gathers, signals its addresses and checks those of the caller (Signal, CVE-2020-5753).
+    case addressesRevealedWhileRinging
+    /// class 10: the end of a call whose offer has not arrived yet is forgotten (riot-android#376, element-web#17528).
+    case earlyHangupForgotten
+    /// class 11: an offer with the id of a call that is over rings (wire-webapp#22484).
+    case endedCallRevived
+    /// class 12: a message is obeyed whichever user sent it (RFC 3261 section 12.2 requires the match).
+    case strangersObeyed
+    /// class 13: the side that yields in glare keeps the connection of its own call open (farnsworth#54).
+    case yieldedCallKeptOpen
+    /// class 15: in a glare of restarts both sides ignore the other's offer (y-webrtc#39).
+    case restartGlareIgnoredByBoth
+    /// class 16: a ringing callee has no timer (freeswitch#1448, Signal-Android#4172).
+    case ringTimerForgotten
+    /// class 17: a user who hangs up during the setup is told that the other side did (wildfirechat/web-chat#41).
+    case hangupBlamedOnOther
+    /// class 18: the timer for a lost socket survives the call that it guards (openclaw#58586).
+    case socketTimerLeaks
+    /// class 19: DTLS records are read from addresses that ICE has not verified (FreeSWITCH, CVE-2023-51443; Asterisk,
+    /// CVE-2023-49786).
+    case strangersHandshakeRead
+    /// class 20: the fingerprint of the remote certificate is not compared with the signalled one (freeswitch#2076,
+    /// licode#2047).
+    case fingerprintNotCompared
+    /// class 25: the section's index of a candidate is converted without a check, and traps (livekit/sip#162).
+    case candidateIndexTraps
+    /// class 26: candidates that wait for their description are kept without a limit
+    /// (amazon-kinesis-video-streams-webrtc-sdk-c#1060).
+    case waitingCandidatesUnbounded
+    /// class 27: a packet that arrives late stays counted as lost (janus-gateway#1545, srt#899).
+    case latePacketStaysLost
+    /// class 28: the ids of calls come from a counter of the process, and not of the run (docs/determinism.md).
+    case callIDsOfProcess
+
     /// The defect planted for the task of the running test; concurrent tests never see it.
     @TaskLocal package static var planted: Defect?
 
-    package var isPlanted: Bool { Self.planted == self }
+    /// The defect planted for the whole process. It is set before anything runs.
+    nonisolated(unsafe) package static var ofProcess: Defect?
+
+    package var isPlanted: Bool { Self.ofProcess == self || Self.planted == self }
   }
 #else
   /// The replacement of planted defects in a product build: a constant condition that the compiler removes.

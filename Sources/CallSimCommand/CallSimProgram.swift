@@ -41,6 +41,9 @@ public enum CallSimProgram {
 
   private static func runCommand() -> Never {
     do {
+      #if PLANTED_DEFECTS
+        try PlantedDefect.plant()
+      #endif
       var command = try RootCommand.parseAsRoot()
       try RepeatedOptions.check(Array(CommandLine.arguments.dropFirst()), of: type(of: command))
       try command.run()

@@ -12,13 +12,21 @@ struct RootCommand: ParsableCommand {
       '\(ProgramName.current) explain <name>' tells.
       """,
     version: "callsim " + RunEnvironment.current.versionText,
-    subcommands: [
+    subcommands: commands)
+
+  private static var commands: [any ParsableCommand.Type] {
+    var commands: [any ParsableCommand.Type] = [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
       DiffCommand.self, CoverageCommand.self, OpenCommand.self, FuzzCommand.self, ExploreCommand.self,
       SchemaCommand.self, DoctorCommand.self,
       LiveCommand.self, TURNCommand.self,
       WorkerCommand.self,
-    ])
+    ]
+    #if PLANTED_DEFECTS
+      commands.append(DefectsCommand.self)
+    #endif
+    return commands
+  }
 }
 
 /// An error in valid arguments that cannot be used together, or have invalid values. The message contains a remedy.

@@ -10,6 +10,14 @@ public struct MessageDeclaration: Sendable {
     public func includes(_ other: Direction) -> Bool { self == .both || self == other }
   }
 
+  /// The meaning of a message for a call, for invariants.
+  public enum Role: String, Sendable, CaseIterable {
+    /// Ends the call, for whichever side sends it.
+    case end
+    /// Refuses the call; only the called side may send it.
+    case refusal
+  }
+
   /// The message's type.
   public let name: String
   /// The direction of the message.
@@ -20,16 +28,20 @@ public struct MessageDeclaration: Sendable {
   public let provenance: Provenance
   /// The fields; nil if the profile does not declare them and any fields are valid.
   public let fields: [MessageField]?
+  /// The meaning of the message for a call, or nil.
+  public let role: Role?
 
   /// Declares a message.
   public init(
-    _ name: String, _ direction: Direction, _ summary: String, provenance: Provenance, fields: [MessageField]? = nil
+    _ name: String, _ direction: Direction, _ summary: String, provenance: Provenance, fields: [MessageField]? = nil,
+    as role: Role? = nil
   ) {
     self.name = name
     self.direction = direction
     self.summary = summary
     self.provenance = provenance
     self.fields = fields
+    self.role = role
   }
 
   /// Returns the field of that name, or else the field with that role.

@@ -5,7 +5,7 @@ package import CallCore
 /// Everything below the codec is unchanged, at a fraction of the cost. A payload consists of: magic, duration in units
 /// of 2.5 ms, level, flags, level of the previous packet (modelled redundancy), and filler up to the size.
 package enum SyntheticCodec {
-  static let magic: UInt8 = 0xA5
+  static let magic = SyntheticPayload.magic
   static let headerSize = 5
   static let dtxFlag: UInt8 = 1
   static let redundancyFlag: UInt8 = 2

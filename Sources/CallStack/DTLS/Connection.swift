@@ -201,7 +201,7 @@ final class Connection {
     guard selectedProfile != nil else { return .noCommonSRTPProfile }
     // Several lines may describe several certificates, so one match is enough (RFC 8122 section 5).
     let matches = fingerprints.contains { Fingerprint(of: certificate, $0.function) == $0 }
-    return matches ? nil : .fingerprintMismatch
+    return matches || Defect.fingerprintNotCompared.isPlanted ? nil : .fingerprintMismatch
   }
 
   static let infoCallback: @convention(c) (OpaquePointer?, Int32, Int32) -> Void = { ssl, event, value in

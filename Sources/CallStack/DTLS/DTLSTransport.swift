@@ -151,7 +151,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
       keepEarly(records, from: path.remote)
       return
     }
-    guard admitted.contains(path.remote) else {
+    guard admitted.contains(path.remote) || Defect.strangersHandshakeRead.isPlanted else {
       counters.offPath += 1
       return
     }
@@ -214,7 +214,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
     let kept = early
     early = []
     for (bytes, remote) in kept where state == .connecting {
-      if !admitted.contains(remote) {
+      if !admitted.contains(remote), !Defect.strangersHandshakeRead.isPlanted {
         counters.offPath += 1
       } else if role == .client, RecordShape.beginsWithClientHello(bytes.span.bytes) {
         // The peer began before it signalled that it is the server. libssl would end the handshake; ignore the

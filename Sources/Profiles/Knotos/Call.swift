@@ -51,7 +51,13 @@ final class Call {
   /// Whether the network changed while the socket was down: ICE restarts when it reconnects.
   var wantsRestart = false
   var wasRefusedByTURN = false
-  private var waitingCandidates: [RemoteCandidate] = []
+  /// Whether the user muted the call.
+  var isMuted = false
+  /// The candidates of both sides that wait for the user to accept; nil while none must wait.
+  var withheld: [() -> Void]?
+  /// This user's own call in whose place this one came, if it was not closed.
+  var yielded: Call?
+  private(set) var waitingCandidates: [RemoteCandidate] = []
 
   /// The limit on stored candidates: more than a correct peer sends before its description arrives.
   static let waitingLimit = 100
@@ -66,7 +72,9 @@ final class Call {
   func addRemoteCandidate(_ candidate: RemoteCandidate, onBad: () -> Void) {
     guard let connection, connection.hasRemoteDescription else {
       if Defect.earlyCandidateDropped.isPlanted { return }
-      if waitingCandidates.count < Self.waitingLimit { waitingCandidates.append(candidate) }
+      if waitingCandidates.count < Self.waitingLimit || Defect.waitingCandidatesUnbounded.isPlanted {
+        waitingCandidates.append(candidate)
+      }
       return
     }
     do throws(SessionError) {
@@ -84,9 +92,16 @@ final class Call {
     }
   }
 
+  /// Passes a candidate on, or keeps it until the user accepts.
+  func pass(_ candidate: @escaping () -> Void) {
+    if withheld == nil { candidate() } else { withheld?.append(candidate) }
+  }
+
   func close() {
+    withheld = nil
     timer = nil
-    socketTimer = nil
+    if !Defect.socketTimerLeaks.isPlanted { socketTimer = nil }
+    yielded?.close()
     connection?.close()
     connection = nil
   }

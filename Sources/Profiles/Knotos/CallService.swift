@@ -23,10 +23,10 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  private let environment: PeerEnvironment
+  let environment: PeerEnvironment
   private let socket: SocketIOClient
   private let settings: Settings
-  private var trace: PeerTrace { environment.trace }
+  var trace: PeerTrace { environment.trace }
 
   private var call: Call?
   private var callCount = 0
@@ -41,7 +41,7 @@ final class CallService: PeerConnectionDelegate {
     settings = Settings(environment.settings)
   }
 
-  private var state: String { trace.state(of: "call.state") ?? "idle" }
+  var state: String { trace.state(of: "call.state") ?? "idle" }
 
   /// Moves the call state, or raises an error code if the transition is not allowed.
   @discardableResult
@@ -56,7 +56,7 @@ final class CallService: PeerConnectionDelegate {
   func startCall(to callee: String) throws(ActionError) {
     guard state == "idle" else { throw ActionError("there is a call already") }
     guard callee != environment.userID else { throw ActionError("a user cannot call itself") }
-    callCount += 1
+    callCount = Defect.callIDsOfProcess.isPlanted ? Self.nextOfProcess() : callCount + 1
     let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
     self.call = call
     trace.begin(call: call.id, with: call.peer)
@@ -68,10 +68,17 @@ final class CallService: PeerConnectionDelegate {
   }
 
   func accept() throws(ActionError) {
-    guard let call, state == "ringing", let offer = call.pendingOffer else { throw ActionError("nothing is ringing") }
-    call.timer?.cancel()
+    guard let call, state == "ringing" else { throw ActionError("nothing is ringing") }
     trace.set(PeerEvents.accepted.name, true)
-    enter("connecting", on: "accept")
+    pickUp(call, on: "accept")
+  }
+
+  /// Connects the ringing call.
+  private func pickUp(_ call: Call, on event: String) {
+    guard let offer = call.pendingOffer else { return }
+    call.timer?.cancel()
+    enter("connecting", on: event)
+    guard call.connection == nil else { return finishEarlySetup(call) }
     open(call)
     startSetupTimer(call)
     answer(call, offer: offer)
@@ -91,12 +98,20 @@ final class CallService: PeerConnectionDelegate {
       return
     }
     send(.hangup(reason: nil), call)
-    end(.localHangup, code: "local-hangup", on: "hangup")
+    let blamesOther = state == "connecting" && Defect.hangupBlamedOnOther.isPlanted
+    end(.localHangup, code: blamesOther ? "remote-hangup" : "local-hangup", on: "hangup")
   }
 
   func setMuted(_ muted: Bool) throws(ActionError) {
-    guard let connection = call?.connection else { throw ActionError("there is no call") }
-    connection.setTrackEnabled(!muted)
+    guard let call, call.connection != nil else { throw ActionError("there is no call") }
+    mute(call, muted)
+  }
+
+  private func mute(_ call: Call, _ muted: Bool) {
+    call.isMuted = muted
+    if call.connection?.connectionState == .connected || !Defect.muteCompletesLate.isPlanted {
+      call.connection?.setTrackEnabled(!muted)
+    }
     trace.set("mic.muted", muted)
   }
 
@@ -108,18 +123,25 @@ final class CallService: PeerConnectionDelegate {
   // MARK: Signalling
 
   func received(_ message: KnotosMessage) {
-    guard !endedCalls.contains(message.callID) else { return reject(message, "call is over") }
+    guard Defect.endedCallRevived.isPlanted || !endedCalls.contains(message.callID) else {
+      return reject(message, "call is over")
+    }
     guard let sender = message.sender else { return reject(message, "no sender") }
     if case .offer(let sdp, _) = message.body { return receivedOffer(sdp, from: sender, message) }
     guard let call, call.id == message.callID else { return receivedEarly(message, from: sender) }
-    guard sender == call.peer else { return reject(message, "wrong sender") }
+    guard sender == call.peer || Defect.strangersObeyed.isPlanted else { return reject(message, "wrong sender") }
     switch message.body {
     case .offer: break
+    case .answer where Defect.callersAnswerObeyed.isPlanted && state == "ringing": pickUp(call, on: "call_answer")
     case .answer(let sdp): receivedAnswer(sdp, call, message)
     case .candidate(let text, let mid, let index):
-      call.addRemoteCandidate(RemoteCandidate(text: text, mid: mid, mLineIndex: index)) { trace.raise("kn.bad_event") }
+      call.pass { [trace] in
+        call.addRemoteCandidate(.init(text: text, mid: mid, mLineIndex: index)) { trace.raise("kn.bad_event") }
+      }
     case .decline, .busy:
-      guard call.isCaller, state == "calling" else { return reject(message, "unexpected message") }
+      guard call.isCaller ? state == "calling" : Defect.refusalObeyedByCallee.isPlanted else {
+        return reject(message, "unexpected message")
+      }
       let isBusy = message.body == .busy
       trace.raise(isBusy ? "kn.busy" : "kn.declined")
       end(.declined, code: isBusy ? "busy" : "declined", on: message.name)
@@ -142,7 +164,7 @@ final class CallService: PeerConnectionDelegate {
       early.add(.init(text: text, mid: mid, mLineIndex: index), to: message.callID, from: sender)
     case .hangup:
       // The call's offer must not ring if it arrives later.
-      endedCalls.insert(message.callID)
+      if !Defect.earlyHangupForgotten.isPlanted { endedCalls.insert(message.callID) }
       reject(message, "unknown call")
     case .offer, .answer, .decline, .busy: reject(message, "unknown call")
     }
@@ -160,7 +182,12 @@ final class CallService: PeerConnectionDelegate {
       ring(callID: message.callID, caller: caller, sdp: sdp)
       return
     }
-    if call.id == message.callID {
+    if Defect.participantJoinsRinging.isPlanted, state == "ringing", joins(call, caller, message) {
+      pickUp(call, on: "call_offer")
+    } else if Defect.updateAppliedWhileRinging.isPlanted, state == "ringing", call.id == message.callID {
+      open(call)
+      answer(call, offer: sdp)
+    } else if call.id == message.callID {
       guard state == "connected", call.peer == caller else { return reject(message, "duplicate offer") }
       renegotiate(call, sdp)
     } else if state == "calling", call.peer == caller {
@@ -178,7 +205,9 @@ final class CallService: PeerConnectionDelegate {
     adoptEarlyCandidates(call)
     trace.set(PeerEvents.accepted.name, false)
     enter("ringing", on: "call_offer")
-    startRinging(call)
+    if !Defect.ringTimerForgotten.isPlanted { startRinging(call) }
+    if Defect.earlyCandidatesConnect.isPlanted { setUpEarly(call, withholding: true) }
+    if Defect.addressesRevealedWhileRinging.isPlanted { setUpEarly(call, withholding: false) }
   }
 
   /// Resolves a glare: the user with the lower id is polite, drops its own call and answers the other's.
@@ -191,13 +220,15 @@ final class CallService: PeerConnectionDelegate {
     endedCalls.insert(own.id)
     // If our offer arrives late, when the other user is free again, it must not ring.
     send(.hangup(reason: nil), own)
-    own.close()
     let call = Call(id: callID, peer: own.peer, isCaller: false)
+    if Defect.yieldedCallKeptOpen.isPlanted { call.yielded = own } else { own.close() }
     self.call = call
     trace.begin(call: call.id, with: call.peer)
     adoptEarlyCandidates(call)
     enter("connecting", on: "call_offer")
     open(call)
+    // The user who muted the call that both have placed muted this one.
+    if own.isMuted { mute(call, true) }
     startSetupTimer(call)
     answer(call, offer: sdp)
   }
@@ -272,7 +303,7 @@ final class CallService: PeerConnectionDelegate {
     if settings.audioSession == .after { configureAudio() }
   }
 
-  private func configureAudio() {
+  func configureAudio() {
     environment.device.configureAudioSession(
       category: .playAndRecord, mode: .voiceChat, options: [.allowBluetooth, .allowBluetoothA2DP])
     environment.device.setAudioSessionActive(true)
@@ -288,7 +319,7 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  private func answer(_ call: Call, offer: String) {
+  func answer(_ call: Call, offer: String) {
     guard let connection = call.connection else { return }
     apply(call) { () throws(SessionError) in
       try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: offer))
@@ -301,7 +332,7 @@ final class CallService: PeerConnectionDelegate {
   }
 
   /// Runs a negotiation step; an unusable description ends the call.
-  private func apply(_ call: Call, _ step: () throws(SessionError) -> Void) {
+  func apply(_ call: Call, _ step: () throws(SessionError) -> Void) {
     do throws(SessionError) {
       try step()
     } catch {
@@ -340,7 +371,7 @@ final class CallService: PeerConnectionDelegate {
   private func renegotiate(_ call: Call, _ sdp: String) {
     guard let connection = call.connection else { return }
     if connection.signalingState == .haveLocalOffer {
-      guard environment.userID < call.peer else {
+      guard environment.userID < call.peer, !Defect.restartGlareIgnoredByBoth.isPlanted else {
         trace.event("glare", "outcome", "ignored-theirs")
         // An offer that arrives so late did not cross ours: ours was lost.
         if let offeredAt = call.offeredAt, environment.clock.now - offeredAt > Self.crossingTime { sendOffer(call) }
@@ -352,6 +383,7 @@ final class CallService: PeerConnectionDelegate {
       }
       call.isRestarting = false
     }
+    if Defect.muteLostInRenegotiation.isPlanted { connection.setTrackEnabled(true) }
     answer(call, offer: sdp)
   }
 
@@ -371,7 +403,7 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  private func startSetupTimer(_ call: Call) {
+  func startSetupTimer(_ call: Call) {
     call.timer = environment.clock.schedule(after: settings.setupTimeout) { [weak self, weak call] in
       guard let self, let call, self.call === call, state == "connecting" else { return }
       trace.raise("kn.ice_timeout")
@@ -396,12 +428,13 @@ final class CallService: PeerConnectionDelegate {
   private func end(_ reason: EndReason, code: String, on event: String) {
     guard let call else { return }
     endedCalls.insert(call.id)
-    call.close()
+    if state != "connecting" || !Defect.captureOutlivesSetup.isPlanted { call.close() }
     if settings.audioSession != .never { environment.device.setAudioSessionActive(false) }
     guard enter("ended", on: event) else { return }
     trace.set("call.reason", reason.rawValue)
     trace.end(code)
     call.timer = environment.clock.schedule(after: settings.resetAfter) { [weak self] in
+      if Defect.captureOutlivesSetup.isPlanted { self?.call?.close() }
       self?.call = nil
       self?.enter("idle", on: "reset")
     }
@@ -422,7 +455,9 @@ final class CallService: PeerConnectionDelegate {
     guard let call, call.connection === connection else { return }
     switch event {
     case .iceCandidate(let text?, let mid, let index):
-      send(.candidate(text: text, mid: mid, mLineIndex: index), call)
+      call.pass { [self] in send(.candidate(text: text, mid: mid, mLineIndex: index), call) }
+    case .iceConnectionStateChange(.connected) where Defect.earlyCandidatesConnect.isPlanted && state == "ringing":
+      startMicrophone(call)
     case .iceServerError(_, _, let code, _) where code == 401 || code == 441:
       call.wasRefusedByTURN = true
       trace.raise("kn.turn_401")
@@ -439,12 +474,13 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  private func connectionChanged(to connectionState: ConnectionState, _ call: Call) {
+  func connectionChanged(to connectionState: ConnectionState, _ call: Call) {
     switch connectionState {
     case .connected where state == "connecting":
       call.timer?.cancel()
       call.socketTimer?.cancel()
       enter("connected", on: "ICE and DTLS")
+      if Defect.muteCompletesLate.isPlanted { completeMute(call) }
     case .connected where state == "connected":
       // A restart has succeeded: cancel its timer.
       call.timer?.cancel()

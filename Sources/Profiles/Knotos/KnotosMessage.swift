@@ -1,3 +1,4 @@
+internal import CallCore
 package import VirtualPeer
 
 /// A Knotos event on Socket.IO: a name and one object.
@@ -71,6 +72,7 @@ package struct KnotosMessage: Hashable, Sendable {
     case "ice_candidate":
       guard let text = object["candidate"]?.string else { return nil }
       let index = object["sdpMLineIndex"]?.integer
+      if Defect.candidateIndexTraps.isPlanted { _ = index.map { UInt8($0) } }
       guard index == nil || (0...1_000).contains(index!) else { return nil }
       body = .candidate(text: text, mid: object["sdpMid"]?.string, mLineIndex: index.map(Int.init))
     case "call_decline": body = .decline

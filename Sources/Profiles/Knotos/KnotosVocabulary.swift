@@ -108,21 +108,23 @@ extension KnotosApp {
         MessageField("candidate", .candidate, as: .candidate), MessageField("sdpMid", .string, required: false),
         MessageField("sdpMLineIndex", .integer, required: false),
       ]),
-    message("call_decline", "The callee refuses.", .harnessDefault),
-    message("call_busy", "The callee is in another call.", .harnessDefault),
+    message("call_decline", "The callee refuses.", .harnessDefault, as: .refusal),
+    message("call_busy", "The callee is in another call.", .harnessDefault, as: .refusal),
     message(
       "call_hangup", "Either side ends the call.", .harnessDefault,
-      [MessageField("reason", .string, as: .payload, required: false, "an end code, when the call failed")]),
+      [MessageField("reason", .string, as: .payload, required: false, "an end code, when the call failed")], as: .end),
   ]
 
   /// Declares a message with the fields of every message: its call, and from the server its sender.
   private static func message(
-    _ name: String, _ summary: String, _ provenance: Provenance, _ fields: [MessageField] = []
+    _ name: String, _ summary: String, _ provenance: Provenance, _ fields: [MessageField] = [],
+    as role: MessageDeclaration.Role? = nil
   ) -> MessageDeclaration {
     let sender = MessageField(
       "fromUserId", .string, as: .sender, going: .serverToClient, "who sent it, as the server knows")
     let call = MessageField("callId", .string, as: .callID, "which call; the harness gives every one an id")
-    return MessageDeclaration(name, .both, summary, provenance: provenance, fields: [sender] + fields + [call])
+    return MessageDeclaration(
+      name, .both, summary, provenance: provenance, fields: [sender] + fields + [call], as: role)
   }
 
   private static let callState = StateMachine(

@@ -66,7 +66,7 @@ public final class PeerNetwork {
   public func connect(from address: IPAddress? = nil, to remote: Endpoint) -> PeerStream {
     do throws(StreamError) {
       let id = try simulator.connect(host, from: address, to: remote)
-      let stream = PeerStream(id: id, remote: remote, network: self)
+      let stream = PeerStream(id: id, remote: remote, network: self, isOutgoing: true)
       streams[id] = stream
       return stream
     } catch {
@@ -136,11 +136,21 @@ public final class PeerStream {
   private(set) var isReleased = false
   private let id: StreamID?
   private unowned let network: PeerNetwork
+  /// Whether this end opened the stream.
+  private let isOutgoing: Bool
 
-  fileprivate init(id: StreamID?, remote: Endpoint, network: PeerNetwork) {
+  fileprivate init(id: StreamID?, remote: Endpoint, network: PeerNetwork, isOutgoing: Bool = false) {
     self.id = id
     self.remote = remote
     self.network = network
+    self.isOutgoing = isOutgoing
+  }
+
+  /// Writes that a text frame of a server has arrived.
+  func traceArrival(of text: String) {
+    guard isOutgoing else { return }
+    let (trace, host) = (network.simulator.trace, network.simulator.name(of: network.host))
+    trace.write(HarnessEvents.frameArrived, trace.subject(host), SignallingRecord.identity(of: text))
   }
 
   /// Whether the host still has the local address of this stream.

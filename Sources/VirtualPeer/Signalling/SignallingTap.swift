@@ -12,6 +12,7 @@ final class SignallingTap {
   private let codec: SignallingCodec
   private let trace: Trace
   private let subject: TraceSubject
+  private let record: SignallingRecord
   /// The messages of puppets, which need no declaration.
   private var forged: Set<MessageContent> = []
   private var sockets: [SignallingSocket] = []
@@ -25,6 +26,7 @@ final class SignallingTap {
     self.codec = codec
     self.trace = trace
     self.subject = trace.subject(subject)
+    record = SignallingRecord(codec: codec, trace: trace, subject: subject)
     faults.codec = codec
     faults.onSilence = { [unowned self] in setSilenced($0) }
   }
@@ -75,6 +77,7 @@ final class SignallingTap {
       refusalCounts[sender, default: 0] += 1
       return socket.abort()
     }
+    record.submitted(message, by: socket.user)
     pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) }
   }
 
@@ -82,10 +85,11 @@ final class SignallingTap {
   func send(_ text: String, on socket: SignallingSocket) {
     let message = codec.message(text, from: nil, to: socket.user)
     check(message, going: .serverToClient)
-    pass(message, on: .init(socket: socket.number, isToClient: true)) { [weak self, weak socket] in
-      guard let self, !(socket?.sendNow($0.text) ?? false), $0.content != nil else { return }
+    pass(message, on: .init(socket: socket.number, isToClient: true)) { [weak self, weak socket, record] changed in
+      if let socket { record.forwarded(changed, unchanged: message, to: socket.user) }
+      guard let self, !(socket?.sendNow(changed.text) ?? false), changed.content != nil else { return }
       // A fault held it for longer than the connection lasted.
-      trace.write(ServerEvents.messageUndeliverable, subject, $0.type, $0.to ?? SignallingFaults.server)
+      trace.write(ServerEvents.messageUndeliverable, subject, changed.type, changed.to ?? SignallingFaults.server)
     }
   }
 

@@ -84,7 +84,9 @@ public final class WebSocketChannel {
     while let event = socket.nextEvent() {
       switch event {
       case .opened(let path): onOpen?(path)
-      case .text(let text): onText?(text)
+      case .text(let text):
+        stream.traceArrival(of: text)
+        onText?(text)
       case .binary: break
       case .closed, .failed:
         flush()

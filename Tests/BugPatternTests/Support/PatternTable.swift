@@ -44,13 +44,9 @@ struct PatternTable {
   private(set) var rows: [Row]
 
   init() throws {
-    rows = try Self.read("Sources/CallCore/Defect.swift").matches(
-      of: /(?<comment>(?:    \/\/\/ [^\n]*\n)+)    case (?<name>\w+)\n/
-    ).compactMap { match in
-      let comment = match.comment.split(separator: "\n").map { $0.trimmingPrefix("    /// ") }.joined(separator: " ")
+    rows = try Self.comments().compactMap { name, comment in
       guard let parts = comment.wholeMatch(of: /(\d+): (.*) \((.*)\)\./), let number = Int(parts.1) else { return nil }
-      return Row(
-        pattern: number, defect: String(match.name), description: String(parts.2), seenAt: String(parts.3))
+      return Row(pattern: number, defect: name, description: String(parts.2), seenAt: String(parts.3))
     }
     for (test, body) in try Self.tests() {
       for index in rows.indices where body.contains(try Regex("\\.\(rows[index].defect)\\b")) {
@@ -60,18 +56,33 @@ struct PatternTable {
     }
   }
 
-  /// Every test of this target, with the number in front of its name, and its text with attributes and body.
-  private static func tests() throws -> [(name: String, text: String)] {
+  /// Every declared defect with its comment, in the order of the source.
+  static func comments() throws -> [(defect: String, comment: String)] {
+    try read("Sources/CallCore/Defect.swift").matches(
+      of: /(?<comment>(?:    \/\/\/ [^\n]*\n)+)    case (?<name>\w+)\n/
+    ).map { match in
+      let lines = match.comment.split(separator: "\n").map { $0.trimmingPrefix("    /// ") }
+      return (String(match.name), lines.joined(separator: " "))
+    }
+  }
+
+  /// Every test of this target with a prefix such as `02 - ` in its name, and its text with attributes and body.
+  static func tests(
+    named prefix: Regex<Substring> = /\d\d - ./
+  ) throws -> [(name: String, text: String)] {
     let names = FileManager.default.enumerator(atPath: root.appending(path: "Tests/BugPatternTests").path)
     let files = (names?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix("Tests.swift") }.sorted()
     return try files.flatMap { file in
       try read("Tests/BugPatternTests/\(file)").components(separatedBy: "@Test").dropFirst().compactMap { text in
-        text.firstMatch(of: /func `(\d\d - [^`]+)`/).map { (String($0.1), text) }
+        guard let name = text.firstMatch(of: /func `([^`]+)`/)?.1, name.prefixMatch(of: prefix) != nil else {
+          return nil
+        }
+        return (String(name), text)
       }
     }
   }
 
-  private static func read(_ path: String) throws -> String {
+  static func read(_ path: String) throws -> String {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 

@@ -19,6 +19,16 @@ package enum HarnessEvents {
   public static let mouthToEar = sample("q.mouth_to_ear", Interval.self)
   /// The time from the last fault to audible sound, after an interruption.
   public static let recovery = sample("q.recovery", Interval.self)
+  /// A client's message reached its server, before faults: the user, and the fingerprints in its description.
+  package static let messageSubmitted = TraceEvent(
+    "signal.submitted", ("type", String.self), ("user", String.self), ("fingerprints", String.self), origin: .harness)
+  /// A server passed a message to a user, after faults. Sender, call and fingerprints are those of its fields, by their
+  /// declared roles, and empty where it has none. `frame` identifies the text.
+  package static let messageForwarded = TraceEvent(
+    "signal.forwarded", ("type", String.self), ("from", String.self), ("to", String.self), ("call", String.self),
+    ("fingerprints", String.self), ("frame", UInt64.self), origin: .harness)
+  /// A text frame of a server has reached a device, whose app reads it now.
+  package static let frameArrived = TraceEvent("signal.arrived", ("frame", UInt64.self), origin: .harness)
   /// Media crossed the wire unprotected.
   package static let cleartext = TraceEvent("cleartext", origin: .harness)
 }

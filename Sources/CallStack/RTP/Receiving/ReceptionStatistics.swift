@@ -67,7 +67,10 @@ package struct ReceptionStatistics: Sendable {
       cumulativeLost += 1
       return .jumped
     }
-    guard number > highest else { return .old }
+    guard number > highest else {
+      if Defect.latePacketStaysLost.isPlanted { cumulativeLost += 1 }
+      return .old
+    }
     let missing = Int(number - highest) - 1
     advance(to: number)
     return .advanced(missing: missing)

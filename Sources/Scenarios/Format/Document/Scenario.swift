@@ -103,6 +103,11 @@ public enum Invariant: String, Sendable, CaseIterable {
   case agreement
   case quiescence
   case honestStats = "honest-stats"
+  case mute
+  case endedCalls = "ended-calls"
+  case partnerOnly = "partner-only"
+  case ghostRing = "ghost-ring"
+  case signalledCertificate = "signalled-certificate"
   case preAcceptPrivacy = "pre-accept-privacy"
 
   /// Whether the invariant is checked by default.
@@ -118,6 +123,11 @@ public enum Invariant: String, Sendable, CaseIterable {
     case .agreement: "both sides of a call end with views that pair"
     case .quiescence: "after the end no timer, socket, allocation or device is left"
     case .honestStats: "statistics equal what the network really did"
+    case .mute: "while its user has muted a peer, nothing but silence leaves the device"
+    case .endedCalls: "no message brings a call back that a peer has ended"
+    case .partnerOnly: "only the other side of a call changes it, by messages that are its to send"
+    case .ghostRing: "a call whose end has arrived does not ring"
+    case .signalledCertificate: "media flow only to the certificate whose fingerprint was signalled"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"
     }
   }
@@ -136,7 +146,7 @@ public enum FixedInvariant: String, Sendable, CaseIterable {
     case .noTrap: "no peer or server crashes, and the run comes to its end"
     case .legalTransitions: "state machines move only as their vocabulary declares"
     case .fittingMessages: "apps and servers send messages as their vocabulary declares them"
-    case .settled: "after all faults are cleared every call is connected or over"
+    case .settled: "after all faults are cleared every call is connected or over, and no two offers wait for each other"
     }
   }
 }

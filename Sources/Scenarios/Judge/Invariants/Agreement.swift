@@ -23,6 +23,8 @@ final class Agreement {
   private let context: MonitorContext
   private let report: (Violation) -> Void
   private let names: [String]
+  /// The pairs whose views are not compared: a modified client tells one side what the other does not know of.
+  private let lied: [(liar: String, other: String)]
   private var views: [String: View] = [:]
   /// All calls of each side.
   private var history: [String: Set<String>] = [:]
@@ -31,6 +33,12 @@ final class Agreement {
     self.context = context
     self.report = report
     names = context.scenario.peers.map(\.name)
+    lied = context.scenario.timeline.compactMap { entry in
+      guard case .send(let message) = entry.effect, context.scenario.peer(message.from)?.stack != .puppet else {
+        return nil
+      }
+      return (message.from, message.to)
+    }
     let watch = context.watch
     for peer in names {
       let id = watch.slot(peer, PeerEvents.callID)
@@ -69,6 +77,7 @@ final class Agreement {
     for peer in names {
       guard let view = views[peer], names.contains(view.peer) else { continue }
       let partner = view.peer
+      if lied.contains(where: { $0 == (peer, partner) || $0 == (partner, peer) }) { continue }
       guard let other = views[partner], other.id == view.id, other.peer == peer else {
         checkAlone(peer, view, with: partner, at: time)
         continue

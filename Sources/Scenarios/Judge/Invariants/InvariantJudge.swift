@@ -11,6 +11,8 @@ package final class InvariantJudge {
   private var monitors: [AnyObject] = []
   private var agreement: Agreement?
   private var statistics: HonestStats?
+  private var mute: Mute?
+  private let crossedOffers: CrossedOffers
   /// The number of violations that are reported per invariant: a broken peer may violate it with every packet.
   private static let limit = 5
 
@@ -21,7 +23,10 @@ package final class InvariantJudge {
       context.scenario.invariants.last { $0.invariant == invariant }?.isOn ?? invariant.isDefault
     }
     for peer in context.scenario.peers.map(\.name) { CallStage.follow(peer, context) }
+    let arrivals = Arrivals(context)
+    crossedOffers = CrossedOffers(context, arrivals)
     let report: (Violation) -> Void = { [unowned self] in add($0) }
+    monitors.append(arrivals)
     for invariant in enabled {
       switch invariant {
       case .consent: monitors.append(Consent(context, report))
@@ -31,9 +36,16 @@ package final class InvariantJudge {
       case .agreement: agreement = Agreement(context, report)
       case .honestStats: statistics = HonestStats(context, report)
       case .oneActiveCall: monitors.append(OneActiveCall(context, report))
-      case .quiescence: break
+      case .mute: mute = Mute(context, report)
+      case .ghostRing: monitors.append(GhostRing(context, arrivals, report))
+      case .signalledCertificate: monitors.append(SignalledCertificate(context, arrivals, report))
+      case .quiescence, .endedCalls, .partnerOnly: break
       }
     }
+    monitors.append(
+      CallMessages(
+        context, arrivals, endedCalls: isOn(.endedCalls) ? report : nil,
+        partnerOnly: isOn(.partnerOnly) ? report : nil))
     monitors.append(LegalTransitions(context, report))
     monitors.append(FittingMessages(context, report))
   }
@@ -55,6 +67,7 @@ package final class InvariantJudge {
   /// Takes a peer's statistics, read between its events.
   package func sampled(_ report: StatsReport, of peer: String, at time: Instant) {
     statistics?.check(report, of: peer, at: time)
+    mute?.check(report, of: peer, at: time)
   }
 
   /// Whether no peer is in a transient state, or in a call that the other side has left.
@@ -69,6 +82,7 @@ package final class InvariantJudge {
   package func endOfPhaseTwo(at time: Instant) {
     agreement?.check(at: time)
     StuckStates(context).check(at: time) { add($0) }
+    crossedOffers.check(at: time) { add($0) }
   }
 
   /// Judges the leftovers after everything was shut down, one line each: `alice: 2 timers`.
