@@ -1,9 +1,9 @@
 internal import CallCore
 internal import PeerSession
-internal import Synchronization
 internal import VirtualPeer
 
-private let callsOfProcess = Atomic(0)
+/// Only a planted defect counts, in one run at a time.
+nonisolated(unsafe) private var callsOfProcess = 0
 
 /// What planted defects do. Without one, no function here is called.
 extension CallService {
@@ -47,7 +47,10 @@ extension CallService {
   }
 
   /// Returns the number of the next call of the process, in whichever run.
-  static func nextOfProcess() -> Int { callsOfProcess.add(1, ordering: .relaxed).newValue }
+  static func nextOfProcess() -> Int {
+    callsOfProcess += 1
+    return callsOfProcess
+  }
 
   /// Returns whether an offer comes from somebody who takes part in the call, and is not the call's own.
   func joins(_ call: Call, _ caller: String, _ offer: KnotosMessage) -> Bool {
