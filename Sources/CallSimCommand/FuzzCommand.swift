@@ -69,7 +69,9 @@ struct CampaignArguments: ParsableArguments {
   @Option(help: ArgumentHelp("Begin nothing more after so long: 10min, 90s.", valueName: "90s"))
   var wall: String?
 
-  @Option(help: ArgumentHelp("Where findings and finished parts are kept; a search that was interrupted goes on there.", valueName: "folder"))
+  @Option(
+    help: ArgumentHelp(
+      "Where findings and finished parts are kept; a search that was interrupted goes on there.", valueName: "folder"))
   var corpus = "callsim-corpus"
 
   @Option(parsing: .unconditional, help: "What is drawn.")
@@ -83,7 +85,8 @@ struct CampaignArguments: ParsableArguments {
     help: "Runs at the same time. (default: the number of processors)")
   var jobs: Int?
 
-  @Option(help: ArgumentHelp("Make one of n shares; '\(ProgramName.current) merge' puts them together.", valueName: "i/n"))
+  @Option(
+    help: ArgumentHelp("Make one of n shares; '\(ProgramName.current) merge' puts them together.", valueName: "i/n"))
   var shard: String?
 
   @Option(
@@ -95,7 +98,9 @@ struct CampaignArguments: ParsableArguments {
     guard (1...100_000_000).contains(runs) else {
       throw UsageProblem(message: "--runs takes a count from 1 to 100000000, not \(runs)")
     }
-    guard (1...100).contains(most) else { throw UsageProblem(message: "--most takes a count from 1 to 100, not \(most)") }
+    guard (1...100).contains(most) else {
+      throw UsageProblem(message: "--most takes a count from 1 to 100, not \(most)")
+    }
     guard (0...100_000).contains(shrink) else {
       throw UsageProblem(message: "--shrink takes a count from 0 to 100000, not \(shrink)")
     }

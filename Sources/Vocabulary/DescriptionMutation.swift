@@ -20,7 +20,7 @@ public enum DescriptionMutation: String, Hashable, Sendable, CaseIterable {
   ///
   /// - Parameter candidates: the candidates of the sender, as values of `candidate` attributes.
   public func mutate(_ sdp: String, candidates: [String] = []) -> String {
-    var lines = sdp.split(separator: "\n", omittingEmptySubsequences: true).map { $0.last == "\r" ? $0.dropLast() : $0 }
+    var lines = sdp.split(whereSeparator: \.isNewline)
     let end = sdp.contains("\r\n") ? "\r\n" : "\n"
     let lastSection = lines.lastIndex { $0.hasPrefix("m=") }
     switch self {

@@ -34,6 +34,18 @@ extension MessageMutation {
     }
   }
 
+  /// Returns the mutation with its field, if it has one, replaced: by the name of a field that was given by its role.
+  public func naming(_ name: (String) -> String) -> MessageMutation {
+    switch self {
+    case .missing(let field): .missing(field: name(field))
+    case .wrongType(let field): .wrongType(field: name(field))
+    case .damaged(let field): .damaged(field: name(field))
+    case .staleCallID, .wrongSender, .wrongAddressee, .staleRevision, .unknownType, .extraField, .description,
+      .candidate:
+      self
+    }
+  }
+
   /// The mutation of a word; nil if there is none, or if it needs a field and has none.
   public init?(word: String, field: String?) {
     switch (word, field) {

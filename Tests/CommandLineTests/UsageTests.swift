@@ -4,8 +4,8 @@ import Testing
 @Suite struct UsageTests {
 
   @Test(arguments: [
-    "callsim", "run", "validate", "list", "explain", "replay", "diff", "coverage", "open", "schema", "doctor", "live",
-    "turn",
+    "callsim", "run", "validate", "list", "explain", "replay", "diff", "coverage", "open", "fuzz", "explore", "shrink",
+    "merge", "schema", "doctor", "live", "turn",
   ])
   func `every help text is as it was reviewed`(command: String) throws {
     let arguments = command == "callsim" ? ["--help"] : [command, "--help"]
@@ -48,6 +48,13 @@ import Testing
     (["run", "--memory", "1"], "--memory takes 16 to 1048576 MiB, not 1"),
     (["run", "--slowest", "-1"], "--slowest"),
     (["replay", "hello#1", "--from", "soon"], "--from takes a time such as 12.3s or 250ms, not 'soon'"),
+    (["fuzz", "--runs", "0"], "--runs takes a count from 1 to 100000000, not 0"),
+    (["fuzz", "--moves", "sned"], "--moves names 'sned', which is no kind of move; did you mean 'send'?"),
+    (["fuzz", "--wall", "soon"], "there is no folder 'scenarios' here"),
+    (["explore", "--most", "0"], "--most takes a count from 1 to 100, not 0"),
+    (["shrink", "a#1", "--runs", "0"], "--runs takes a count from 1 to 100000, not 0"),
+    (["merge", "one"], "merge takes two folders or more; the first takes what the others hold"),
+    (["merge", "one", "two"], "one holds no search; name a folder that --corpus has made"),
     (["coverage", "--jobs", "0"], "--jobs takes a count from 1 to 1024, not 0"),
     (["coverage", "--page", ""], "there is no folder 'scenarios' here"),
     (["coverage", "--format", "html"], "--format"),

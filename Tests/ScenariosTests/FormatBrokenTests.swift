@@ -34,8 +34,9 @@ import Testing
   @Test func `every code is explained and most are shown by a broken file`() {
     let seen = Set(Self.names.flatMap { Self.load($0).diagnostics.map(\.code) })
     let unseen = DiagnosticCode.allCases.filter { !seen.contains($0) }.map(\.rawValue)
-    // Keys that are no scalars are tested with other odd bytes, ambiguous names with several profiles.
-    #expect(Set(unseen).isSubset(of: ["E111", "E231"]))
+    // Keys that are no scalars are tested with other odd bytes, ambiguous names with several profiles, and fields of
+    // messages with a profile that declares some.
+    #expect(Set(unseen).isSubset(of: ["E111", "E231", "W417"]))
     #expect(DiagnosticCode.allCases.allSatisfy { !$0.explanation.isEmpty })
   }
 

@@ -1,5 +1,6 @@
 import CallCore
 import Profiles
+import ScenarioRun
 import Testing
 
 @testable import ScenarioFormat
@@ -9,13 +10,16 @@ import Testing
   private static let registry = ProfileCatalogue.builtIn.registry
 
   /// Reduces a scenario as long as the predicate holds.
-  private static func reduce(_ text: String, while fails: (Scenario) -> Bool) throws -> (Scenario, runs: Int, text: String) {
+  private static func reduce(_ text: String, while fails: (Scenario) -> Bool) throws -> (
+    Scenario, runs: Int, text: String
+  ) {
     let file = try #require(ScenarioFile.load(text: text, registry: registry).scenario)
     var reducer = try #require(ScenarioReducer(text: file.cells[0].scenario.text(), registry: registry))
     var runs = 0
     while let candidate = reducer.candidates(atMost: 1).first {
       runs += 1
-      let scenario = try #require(ScenarioFile.load(text: candidate, registry: registry).scenario?.cells.first?.scenario)
+      let scenario = try #require(
+        ScenarioFile.load(text: candidate, registry: registry).scenario?.cells.first?.scenario)
       reducer.took(fails(scenario) ? 0 : nil)
     }
     let smallest = try #require(
@@ -82,7 +86,9 @@ import Testing
     #expect(Set(scenario.peers.map(\.name)) == ["alice", "carol"])
   }
 
-  @Test func `every candidate is a valid scenario, and the result does not depend on how many are tried at once`() throws {
+  @Test func `every candidate is a valid scenario, and the result does not depend on how many are tried at once`()
+    throws
+  {
     let file = try #require(ScenarioFile.load(text: Self.full, registry: Self.registry).scenario)
     func reduced(atMost limit: Int) throws -> String {
       var reducer = try #require(ScenarioReducer(text: file.cells[0].scenario.text(), registry: Self.registry))

@@ -1,5 +1,6 @@
 import CallCore
 import Profiles
+import ScenarioRun
 import ScenarioSearch
 import Testing
 import Vocabulary

@@ -124,7 +124,12 @@ final class CallService: PeerConnectionDelegate {
 
   func received(_ message: KnotosMessage) {
     guard Defect.endedCallRevived.isPlanted || !endedCalls.contains(message.callID) else {
-      return reject(message, "call is over")
+      reject(message, "call is over")
+      // The end of the call may have been lost, and its partner goes on.
+      if case .offer = message.body, let sender = message.sender {
+        reply(.hangup(reason: nil), callID: message.callID, to: sender)
+      }
+      return
     }
     guard let sender = message.sender else { return reject(message, "no sender") }
     if case .offer(let sdp, _) = message.body { return receivedOffer(sdp, from: sender, message) }
@@ -352,6 +357,7 @@ final class CallService: PeerConnectionDelegate {
     call.isRestarting = true
     connection.restartICE()
     sendOffer(call)
+    startRestartTimer(call)
   }
 
   /// Resumes after a reconnection: restarts ICE if that had to wait, or if the offer or its answer may be lost.
@@ -487,7 +493,6 @@ final class CallService: PeerConnectionDelegate {
     case .failed where state == "connected" && settings.restartsICE && !call.hasRestartedAfterFailure:
       call.hasRestartedAfterFailure = true
       beginRestart(call)
-      startRestartTimer(call)
     case .failed where state == "connecting" || state == "connected":
       trace.raise("kn.ice_failed")
       fail(call.wasRefusedByTURN ? "turn-auth" : "ice-failed", on: "ICE failed")
@@ -495,12 +500,17 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  /// Limits a restart after a failure to the setup timeout; then the call ends.
+  /// Limits a restart to the setup timeout; if the call has no connection then, it ends.
   private func startRestartTimer(_ call: Call) {
     call.timer = environment.clock.schedule(after: settings.setupTimeout) { [weak self, weak call] in
       guard let self, let call, self.call === call, state == "connected",
-        call.connection?.connectionState != .connected
+        let connection = call.connection
       else { return }
+      guard connection.connectionState != .connected else {
+        // The path may still be lost before the answer comes.
+        if call.isRestarting { startRestartTimer(call) }
+        return
+      }
       trace.raise("kn.ice_failed")
       fail("ice-failed", on: "ICE restart failed")
     }

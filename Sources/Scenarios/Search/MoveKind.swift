@@ -21,7 +21,9 @@ public enum MoveKind: String, Hashable, Sendable, CaseIterable {
   case device
 
   /// The kinds that act on signalling and users.
-  public static let signalling: [MoveKind] = [.send, .drop, .duplicate, .delay, .reorder, .corrupt, .action, .disconnect]
+  public static let signalling: [MoveKind] = [
+    .send, .drop, .duplicate, .delay, .reorder, .corrupt, .action, .disconnect,
+  ]
   /// The kinds that act on networks, servers and devices.
   public static let environment: [MoveKind] = [.disconnect, .link, .nat, .relay, .packets, .device]
 

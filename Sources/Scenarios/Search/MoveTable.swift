@@ -84,7 +84,9 @@ package struct MoveTable: Sendable {
       }
       if kinds.contains(.drop) { add(.signalDrop) }
       if kinds.contains(.duplicate) { add(.signalDuplicate) }
-      if kinds.contains(.delay) { for seconds in [1, 5, 20] { add(.signalDelay, [("by", .duration(.seconds(Int64(seconds))))]) } }
+      if kinds.contains(.delay) {
+        for seconds in [1, 5, 20] { add(.signalDelay, [("by", .duration(.seconds(Int64(seconds))))]) }
+      }
       if kinds.contains(.reorder) { add(.signalReorder) }
       if kinds.contains(.corrupt) { for mutation in Mutations.all(of: message) { add(.signalCorrupt, mutation) } }
     }

@@ -256,7 +256,9 @@ package final class SignallingFaults {
       return nil
     }
     let context = (log ?? MessageLog()).context(of: message, declaration)
-    return declaration.mutate(content, by: mutation, context).map { changed in codec.rewrite(message) { $0 = changed } }
+    return declaration.mutate(content, by: mutation.naming { declaration.field($0)?.name ?? $0 }, context).map {
+      changed in codec.rewrite(message) { $0 = changed }
+    }
   }
 
   /// Returns the value of a field that a fault writes, as the field's declaration types it.

@@ -35,18 +35,11 @@ struct Provocation {
       \(peers)
         mallory: { stack: puppet }
       timeline:
-      \(timeline)
+      \(timeline.replacing("from: mallory", with: "from: \(sender)"))
       """
     let loaded = ScenarioFile.load(text: text, path: "class.yaml", registry: profiles.registry)
     let file = try #require(loaded.scenario, "\(loaded.report.rendered(as: .text(color: false)))")
-    var cell = file.cells[0]
-    for index in cell.scenario.timeline.indices {
-      guard case .send(let message, "mallory", let to, let server, let fields) = cell.scenario.timeline[index].effect
-      else { continue }
-      cell.scenario.timeline[index].effect = .send(
-        message: message, from: sender, to: to, server: server, fields: fields)
-    }
-    return try SingleRun(cell: cell, seed: 1, path: "class.yaml", profiles: profiles).execute()
+    return try SingleRun(cell: file.cells[0], seed: 1, path: "class.yaml", profiles: profiles).execute()
   }
 }
 

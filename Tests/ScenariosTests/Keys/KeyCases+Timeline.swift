@@ -33,6 +33,9 @@ extension KeyCases {
       "send.fields",
       ["{ sdp: x }", "{ callId: c, candidate: 7 }", "{ callId: c, candidate: 7, media: [audio, 2] }"],
       sending.replacing("{ callId: c }", with: "<>")),
+    KeyCase(
+      "send.like", ["", ", like: call_offer", ", like: ice_candidate"],
+      sending.replacing(", fields: { callId: c }", with: "<>")),
   ]
 
   private static let clearing = KeyWorld.lan(

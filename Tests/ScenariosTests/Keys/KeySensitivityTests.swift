@@ -25,6 +25,9 @@ enum KeyCases {
       ("profile file.callsim", "there is one version"),
       ("profile file.use", "read by FormatValidTests"),
       ("server.profile", "chooses among several profiles: FormatConnectionTests"),
+      ("scenario.expect", "its members are keys of their own; invariants alone: RawMessageTests"),
+      ("fault signal.corrupt.mutation", "each word: DescriptionMutationTests; what comes of it: RawMessageTests"),
+      ("send.number", "chooses among messages that passed: RawMessageTests"),
       ("send.server", "chooses among the servers of several profiles: FormatConnectionTests"),
     ]
     + [

@@ -32,7 +32,9 @@ enum RunLengthChecks {
   }
 
   private static func checkEnds(_ entry: TimelineEntry, _ scenario: Scenario, _ reading: inout Reading) {
-    if case .at(let time) = entry.trigger, time == .zero + (scenario.duration ?? -.nanoseconds(1)), entry.effect != .mark
+    // A fault at that time is reported as one that meets nothing.
+    if let duration = scenario.duration, entry.trigger == .at(.zero + duration), entry.effect != .mark,
+      entry.fault == nil
     {
       let message = "it fires when the run ends, so that nothing that comes of it is judged"
       reading.report(.beyondEnd, message, at: entry.span, hint: "raise run")

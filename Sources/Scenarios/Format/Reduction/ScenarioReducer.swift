@@ -164,7 +164,8 @@ private enum ReductionPass: CaseIterable {
   /// Replaces durations of the timeline by shorter, rounder ones, the roundest first.
   private static func durations(_ root: YAMLNode) -> [Edit] {
     root.paths.filter { $0.first == .key("timeline") }.flatMap { path -> [Edit] in
-      guard let text = root.node(at: path)?.scalar?.text, case .value(.duration(let length))? = Quantity.read(text) else {
+      guard let text = root.node(at: path)?.scalar?.text, case .value(.duration(let length))? = Quantity.read(text)
+      else {
         return []
       }
       return rounds.compactMap { round -> Edit? in

@@ -1,4 +1,3 @@
-internal import Formats
 internal import ScenarioJudge
 internal import ScenarioRun
 public import ScenarioSearch

@@ -1,10 +1,10 @@
 public import CallCore
 internal import Formats
 internal import Foundation
-public import ScenarioFormat
+internal import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
-public import ScenarioSearch
+internal import ScenarioSearch
 
 /// Makes the runs of a plan in worker processes, keeps what they find, and reduces each finding to a small file.
 public final class Campaign {
@@ -188,7 +188,8 @@ public final class Campaign {
           signature: "\(FixedInvariant.noTrap.rawValue) | \(line)", title: FixedInvariant.noTrap.rawValue,
           actual: "its process \(death.description)", count: 1, first: place, last: place)
       ]
-    case .failure(let message): record.problems = ["\(place.cellID)#\(place.seed), run \(place.block).\(place.number): \(message)"]
+    case .failure(let message):
+      record.problems = ["\(place.cellID)#\(place.seed), run \(place.block).\(place.number): \(message)"]
     case .timeout(let limit):
       record.buckets = [Self.endless("it was still running after \(limit) of machine time", place)]
     case .oversize(let limit): record.buckets = [Self.endless("it took more than \(limit) MiB", place)]
@@ -206,7 +207,8 @@ public final class Campaign {
   }
 
   private static func endless(_ actual: String, _ place: Occurrence) -> Bucket {
-    Bucket(signature: "endless | \(place.cellID)", title: "endless", actual: actual, count: 1, first: place, last: place)
+    Bucket(
+      signature: "endless | \(place.cellID)", title: "endless", actual: actual, count: 1, first: place, last: place)
   }
 
   private func finish(_ block: Block) {
@@ -232,7 +234,9 @@ public final class Campaign {
         text: text, bucket: bucket, seed: seed, limit: options.reductionLimit, registry: plan.profiles.registry)
       try store.write(text, as: "original.yaml", of: bucket)
     }
-    var waiting = progress.buckets.indices.filter { reductions[$0]?.hasWork == true && store.minimal(of: progress.buckets[$0]) == nil }
+    var waiting = progress.buckets.indices.filter {
+      reductions[$0]?.hasWork == true && store.minimal(of: progress.buckets[$0]) == nil
+    }
     let isComplete = try pool(waiting.count).run(
       nextTask: {
         while !waiting.isEmpty {

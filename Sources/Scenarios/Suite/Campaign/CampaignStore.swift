@@ -76,7 +76,7 @@ public struct CampaignStore: Sendable {
   }
 
   /// Returns the path of a finding's reduced file; nil if it has none yet.
-  func minimal(of bucket: Bucket) -> String? {
+  public func minimal(of bucket: Bucket) -> String? {
     let path = folder(of: bucket) + "/minimal.yaml"
     return FileManager.default.fileExists(atPath: path) ? path : nil
   }
@@ -101,6 +101,7 @@ extension Bucket {
     var digest = FNV1a()
     digest.mix(signature.utf8)
     let hash = String(digest.value, radix: 16)
-    return "\(title.split(separator: " ").joined(separator: "-"))-\(hash.prefix(8))"
+    let words = title.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+    return "\(words.prefix(6).joined(separator: "-").lowercased())-\(hash.prefix(8))"
   }
 }

@@ -1,0 +1,64 @@
+internal import Foundation
+
+extension CampaignStore {
+  /// What folders hold together.
+  public struct Merged: Sendable {
+    /// The number of runs.
+    public var runCount: Int
+    /// The number of blocks that are done.
+    public var blockCount: Int
+    /// The findings, in the order of their first runs.
+    public var buckets: [Bucket]
+    /// The paths of blocks that could not be read: they are made again when the search goes on.
+    public var unreadable: [String]
+  }
+
+  /// Adds the finished blocks and the findings of other folders of the same campaign. A block that both have is the same.
+  ///
+  /// - Throws: ``CampaignError`` if a folder is of another campaign or of none, or an error of a file.
+  public func merge(_ others: [CampaignStore]) throws -> Merged {
+    guard let plan else { throw CampaignError("\(root) holds no search; name a folder that --corpus has made") }
+    for other in others {
+      guard let their = other.plan else {
+        throw CampaignError("\(other.root) holds no search; name a folder that --corpus has made")
+      }
+      guard their == plan else {
+        throw CampaignError(
+          "\(other.root) is not a share of the search in \(root): other files, seed, moves or version")
+      }
+    }
+    var unreadable: [String] = []
+    var owners: [(bucket: Bucket, store: CampaignStore)] = []
+    for store in [self] + others {
+      let (records, broken) = store.records()
+      unreadable += broken
+      for record in records {
+        if store.root != root { try write(record) }
+        owners += record.buckets.map { ($0, store) }
+      }
+    }
+    let records = records().records
+    var buckets: [Bucket] = []
+    for record in records { buckets.merge(record.buckets) }
+    for bucket in buckets {
+      // Each share has reduced its own first run; that of the whole search counts.
+      guard
+        let owner = owners.first(where: { $0.bucket.signature == bucket.signature && $0.bucket.first == bucket.first }),
+        owner.store.root != root
+      else { continue }
+      try copyFinding(bucket, from: owner.store)
+    }
+    return Merged(
+      runCount: records.reduce(0) { $0 + $1.runCount }, blockCount: records.count, buckets: buckets,
+      unreadable: unreadable)
+  }
+
+  private func copyFinding(_ bucket: Bucket, from other: CampaignStore) throws {
+    for name in ["original.yaml", "minimal.yaml"] {
+      guard let data = FileManager.default.contents(atPath: "\(other.root)/findings/\(bucket.name)/\(name)") else {
+        continue
+      }
+      try write(String(decoding: data, as: UTF8.self), as: name, of: bucket)
+    }
+  }
+}

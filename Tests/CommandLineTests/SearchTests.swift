@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// Searches from the command line: the table of single moves, shards, resuming, reduction.
+@Suite struct SearchTests {
+  private static let call = """
+    callsim: 1
+    id: call
+    peers:
+      alice: { profile: knotos, network: internet }
+      bob: { profile: knotos, network: internet }
+    timeline:
+      - { at: 0s, do: alice.call, to: bob }
+      - { when: bob.call.state == ringing, do: bob.accept }
+      - { after: 500ms, of: bob.connected, do: alice.hangup }
+    expect: invariants
+    """
+
+  private static func folder() throws -> String {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "callsim-search-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try call.write(toFile: folder + "/call.yaml", atomically: true, encoding: .utf8)
+    return folder
+  }
+
+  private static func fuzz(_ folder: String, _ arguments: String...) throws -> Program.Outcome {
+    try Program.run(["fuzz", folder + "/call.yaml", "--moves", "drop,action"] + arguments)
+  }
+
+  private static func blocks(_ folder: String) throws -> [String: String] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/blocks")
+    return try Dictionary(
+      uniqueKeysWithValues: names.map { ($0, try String(contentsOfFile: "\(folder)/blocks/\($0)", encoding: .utf8)) })
+  }
+
+  @Test func `shards together hold what one search holds, with any number of jobs`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let whole = try Self.fuzz(folder, "--runs", "230", "--corpus", folder + "/whole", "--jobs", "2")
+    #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+    for shard in ["1/2", "2/2"] {
+      let outcome = try Self.fuzz(
+        folder, "--runs", "230", "--corpus", folder + "/" + shard.prefix(1), "--shard", shard, "--jobs", "1")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+    let merged = try Program.run(["merge", folder + "/1", folder + "/2"])
+    #expect(merged.output == "230 runs in 2 blocks, 0 findings\n")
+    #expect(try Self.blocks(folder + "/1") == Self.blocks(folder + "/whole"))
+  }
+
+  @Test func `a search goes on where it was, and refuses the folder of another`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    _ = try Self.fuzz(folder, "--runs", "20", "--corpus", folder + "/corpus")
+    let again = try Self.fuzz(folder, "--runs", "20", "--corpus", folder + "/corpus")
+    #expect(again.output.hasPrefix("20 of 20 runs"))
+    let other = try Self.fuzz(folder, "--runs", "20", "--seed", "2", "--corpus", folder + "/corpus")
+    #expect(other.status == 2)
+    #expect(other.errors.contains("holds another campaign: other files, seed, moves or version"))
+  }
+
+  @Test func `a failing run is reduced to what it needs`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let failing = Self.call.replacing(
+      "expect: invariants",
+      with: """
+          - { at: 3s, fault: signal.delay, message: call_hangup, by: 1730ms }
+        expect:
+          - { ends: bob, code: remote-hangup }
+          - { never: alice.call.state == connecting }
+        """)
+    try failing.write(toFile: folder + "/call.yaml", atomically: true, encoding: .utf8)
+    let outcome = try Program.run(["shrink", "call#1", folder + "/call.yaml", "-o", folder + "/small.yaml"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let small = try String(contentsOfFile: folder + "/small.yaml", encoding: .utf8)
+    #expect(small.contains("never: alice.call.state == connecting"))
+    #expect(!small.contains("hangup"))
+    #expect(try Program.run(["run", folder + "/small.yaml", "--artifacts", "none"]).status == 1)
+  }
+}
