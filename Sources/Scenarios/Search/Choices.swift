@@ -1,4 +1,4 @@
-package import CallCore
+internal import CallCore
 
 /// The choices from which a run is drawn: recorded ones first, then random ones.
 ///

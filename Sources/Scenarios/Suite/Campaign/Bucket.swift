@@ -58,6 +58,10 @@ extension [Bucket] {
 }
 
 extension RunResult {
-  /// The gravest finding that a search looks for: a broken invariant or a crash. Expectations are those of the base.
-  var searched: Finding? { findings.first { $0.kind == .invariant || $0.kind == .crash } }
+  /// The findings that a search looks for: the first of each broken invariant, and crashes. Expectations are those of
+  /// the base.
+  var searched: [Finding] {
+    var titles: Set<String> = []
+    return findings.filter { ($0.kind == .invariant || $0.kind == .crash) && titles.insert($0.title).inserted }
+  }
 }

@@ -139,7 +139,9 @@ public final class Campaign {
         "\(store.root) holds another campaign: other files, seed, moves or version; name another folder with --corpus, "
           + "or remove this one")
     }
-    for record in store.records().records {
+    // The last block of a search with fewer runs is shorter, and is made again as a whole.
+    for record in store.records().records
+    where record.block < plan.blockCount && record.runCount == plan.size(ofBlock: record.block) {
       blocks[record.block] = Block(record: record)
       count(record)
     }
@@ -173,12 +175,10 @@ public final class Campaign {
     case .result(let result):
       block.corpus.add(result.choices, of: run.base, features: result.features)
       if !result.findings.contains(where: { $0.kind == .vacuous && $0.title != "expect" }) { record.effectiveCount = 1 }
-      if let finding = result.searched {
-        record.buckets = [
-          Bucket(
-            signature: finding.signature.text, title: finding.title, actual: finding.actual, count: 1, first: place,
-            last: place)
-        ]
+      record.buckets = result.searched.map { finding in
+        Bucket(
+          signature: finding.signature.text, title: finding.title, actual: finding.actual, count: 1, first: place,
+          last: place)
       }
     case .crash(let death, let lastWords):
       // The last words name the line that trapped; where they do not, all deaths of one kind are one bucket.
