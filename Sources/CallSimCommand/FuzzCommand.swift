@@ -112,7 +112,8 @@ struct CampaignArguments: ParsableArguments {
     try collection.requireValid()
     let plan = CampaignPlan(
       files: collection.files, method: isExhaustive ? .exhaustive : .drawn(runs: runs), seed: seed, kinds: kinds,
-      most: most, profiles: CallSimProgram.profiles)
+      most: most, profiles: CallSimProgram.profiles, overrides: try scenarios.parsedOverrides(),
+      program: try Self.program())
     guard plan.runCount > 0 else {
       Output.error("error: nothing to run; no scenario here has a peer on which these moves act\n")
       throw ExitStatus.vacuous.code
@@ -128,6 +129,19 @@ struct CampaignArguments: ParsableArguments {
     }
     view.end(outcome, corpus: corpus)
     throw Self.status(of: outcome).code
+  }
+
+  /// Returns the hash of this program, and the defect that is planted in it, if any.
+  private static func program() throws -> String {
+    let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    // A sample of the bytes tells builds apart: addresses in all of a program move when any of it changes.
+    for index in stride(from: 0, to: bytes.count, by: 509) {
+      hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3
+    }
+    hash ^= UInt64(bytes.count)
+    return String(hash, radix: 16) + (ProcessInfo.processInfo.environment["CALLSIM_PLANT"].map { " " + $0 } ?? "")
   }
 
   private var options: Campaign.Options {

@@ -297,7 +297,9 @@ extension CampaignPlan {
       case .drawn: "drawn"
       }
     return [
-      "format": 1, "method": method, "seed": .unsigned(seed), "kinds": .strings(kinds.map(\.rawValue)),
+      "format": 1, "program": .string(program),
+      "set": .array(overrides.map { .strings([$0.name, $0.value]) }), "method": method, "seed": .unsigned(seed),
+      "kinds": .strings(kinds.map(\.rawValue)),
       "most": .integer(Int64(most)), "blockSize": .integer(Int64(Self.blockSize)),
       "files": .array(
         bases.map { base in

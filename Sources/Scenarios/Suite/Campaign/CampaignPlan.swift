@@ -53,11 +53,17 @@ public struct CampaignPlan: Sendable {
   /// The largest number of moves in a run.
   public let most: Int
   let profiles: ProfileCatalogue
+  /// The overrides of variables and peers.
+  let overrides: [ScenarioOverride]
+  /// The identity of the program: another one may find something else.
+  let program: String
 
   /// Plans a campaign over the cells of files. Cells with external programs are left out: they run in real time.
   public init(
-    files: [ScenarioFile], method: Method, seed: UInt64, kinds: [MoveKind], most: Int, profiles: ProfileCatalogue
+    files: [ScenarioFile], method: Method, seed: UInt64, kinds: [MoveKind], most: Int, profiles: ProfileCatalogue,
+    overrides: [ScenarioOverride], program: String
   ) {
+    (self.overrides, self.program) = (overrides, program)
     self.method = method
     self.seed = seed
     self.kinds = kinds
@@ -132,7 +138,7 @@ public struct CampaignPlan: Sendable {
   /// Returns the job that plays a run.
   func job(_ run: Run) -> RunJob {
     let base = bases[run.base]
-    var job = RunJob(source: base.source, cellID: base.cell.id, seed: run.seed)
+    var job = RunJob(source: base.source, cellID: base.cell.id, seed: run.seed, overrides: overrides)
     job.variation = run.variation
     job.wantsCoverage = true
     return job
