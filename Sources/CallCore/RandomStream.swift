@@ -34,9 +34,7 @@ public struct RandomSource: Sendable {
   /// draws.
   public func stream(_ name: String) -> RandomStream {
     if let words { return RandomStream(drawing: words) }
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in (prefix + name).utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-    return RandomStream(seed: splitMix(seed ^ splitMix(hash)))
+    return RandomStream(seed: splitMix(seed ^ splitMix(FNV1a.hash(of: prefix + name))))
   }
 }
 

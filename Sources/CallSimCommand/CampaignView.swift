@@ -19,7 +19,8 @@ final class CampaignView {
   func show(_ progress: Campaign.Progress) {
     if atStart == nil { atStart = progress.runCount - 1 }
     for bucket in progress.buckets.dropFirst(bucketCount) where isLive {
-      Output.error("\r\u{1B}[Kfound: \(TextStyle.printable(bucket.title)): \(TextStyle.printable(bucket.actual))\n")
+      Output.error(
+        "\r\u{1B}[Kfound: \(TextStyle.printable(bucket.check.title)): \(TextStyle.printable(bucket.check.actual))\n")
     }
     bucketCount = max(bucketCount, progress.buckets.count)
     // Without a terminal a line now and then shows that it is alive.
@@ -37,7 +38,7 @@ final class CampaignView {
     let made = Double(progress.runCount - (atStart ?? 0))
     let rate = seconds > 0 ? made / seconds : 0
     return "\(word): \(progress.runCount) of \(progress.planned) runs, \(Int(rate.rounded())) a second, "
-      + "\(count(progress.buckets.count, "finding"))"
+      + "\(Wording.count(progress.buckets.count, "finding"))"
   }
 
   func end(_ outcome: Campaign.Outcome, corpus: String) {
@@ -46,9 +47,9 @@ final class CampaignView {
     let progress = outcome.progress
     for found in outcome.found {
       let bucket = found.bucket
-      Output.text(style.paint("FOUND \(TextStyle.printable(bucket.title))", .failure) + "\n")
-      Output.text("  \(TextStyle.printable(bucket.actual))\n")
-      Output.text("  in \(count(bucket.count, "run")), of \(TextStyle.printable(bucket.first.cellID)) first\n")
+      Output.text(style.paint("FOUND \(TextStyle.printable(bucket.check.title))", .failure) + "\n")
+      Output.text("  \(TextStyle.printable(bucket.check.actual))\n")
+      Output.text("  in \(Wording.count(bucket.count, "run")), of \(TextStyle.printable(bucket.first.cellID)) first\n")
       if let path = found.path {
         Output.text("  play it: \(ProgramName.current) run \(ShellWord.quoted(path))\n")
       } else {
@@ -60,11 +61,9 @@ final class CampaignView {
     if outcome.isInterrupted {
       Output.error("interrupted: the same command goes on with what \(TextStyle.printable(corpus)) holds\n")
     }
-    var line = "\(progress.runCount) of \(count(progress.planned, isExhaustive ? "single move" : "run"))"
+    var line = "\(progress.runCount) of \(Wording.count(progress.planned, isExhaustive ? "single move" : "run"))"
     line += ", in \(progress.effectiveCount) of them every move met something"
-    line += "; \(count(outcome.isInterrupted ? progress.buckets.count : outcome.found.count, "finding"))"
+    line += "; \(Wording.count(outcome.isInterrupted ? progress.buckets.count : outcome.found.count, "finding"))"
     Output.text(style.paint(line, outcome.found.isEmpty ? .success : .failure) + "\n")
   }
-
-  private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

@@ -52,8 +52,8 @@ struct CoverageCommand: ParsableCommand {
 
   private var options: SuiteRunner.Options {
     var options = SuiteRunner.Options(
-      executable: Bundle.main.executablePath ?? CommandLine.arguments[0], workerArguments: [WorkerCommand.name])
-    options.jobs = chosen.jobCount
+      executable: WorkerCommand.executable, workerArguments: [WorkerCommand.name])
+    options.jobs = chosen.jobs.count
     options.artifacts = .none
     options.wantsCoverage = true
     return options

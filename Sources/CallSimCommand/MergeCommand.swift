@@ -30,7 +30,8 @@ struct MergeCommand: ParsableCommand {
     }
     for bucket in merged.buckets {
       Output.text(
-        "\(TextStyle.printable(bucket.title)): \(TextStyle.printable(bucket.actual)) (\(bucket.count) runs)\n")
+        "\(TextStyle.printable(bucket.check.title)): \(TextStyle.printable(bucket.check.actual)) (\(bucket.count) runs)\n"
+      )
       let path = stores[0].minimal(of: bucket)
       if let path { Output.text("  play it: \(ProgramName.current) run \(ShellWord.quoted(path))\n") }
     }

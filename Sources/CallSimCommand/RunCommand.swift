@@ -120,8 +120,8 @@ struct RunCommand: ParsableCommand {
 
   private var options: SuiteRunner.Options {
     var options = SuiteRunner.Options(
-      executable: Bundle.main.executablePath ?? CommandLine.arguments[0], workerArguments: [WorkerCommand.name])
-    options.jobs = chosen.jobCount
+      executable: WorkerCommand.executable, workerArguments: [WorkerCommand.name])
+    options.jobs = chosen.jobs.count
     options.failFast = failFast
     options.checkDeterminism = checkDeterminism
     options.artifacts = artifacts

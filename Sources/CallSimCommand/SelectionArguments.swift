@@ -28,10 +28,7 @@ struct SelectionArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "Run with the seeds 1 to this.")
   var seeds: Int?
 
-  @Option(
-    name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-    help: "Runs at the same time. (default: the number of processors)")
-  var jobs: Int?
+  @OptionGroup var jobs: JobsArguments
 
   /// Returns the selection, without the overrides of the scenarios.
   func selection() throws -> SuiteSelection {
@@ -47,16 +44,11 @@ struct SelectionArguments: ParsableArguments {
     if let seeds, !(1...1_000_000).contains(seeds) {
       throw UsageProblem(message: "--seeds takes a count from 1 to 1000000, not \(seeds)")
     }
-    if let jobs, !(1...1024).contains(jobs) {
-      throw UsageProblem(message: "--jobs takes a count from 1 to 1024, not \(jobs)")
-    }
+    try jobs.check()
     selection.seed = seed
     selection.seedCount = seeds
     return selection
   }
-
-  /// The number of runs at the same time.
-  var jobCount: Int { jobs ?? ProcessInfo.processInfo.activeProcessorCount }
 
   /// The options that choose cells, for display.
   var words: [String] { tag.map { "--tag \($0)" } + text.map { "-k \($0)" } + cell.map { "--cell \($0)" } }

@@ -42,7 +42,7 @@ struct ShrinkCommand: ParsableCommand {
         message: "\(target) has programs, and a run in real time is not the same twice; shrink takes others")
     }
     var options = Campaign.Options(
-      executable: Bundle.main.executablePath ?? CommandLine.arguments[0], workerArguments: [WorkerCommand.name])
+      executable: WorkerCommand.executable, workerArguments: [WorkerCommand.name])
     options.reductionLimit = runs
     let reduction = RunReduction(
       cell: run.cell, seed: run.seed, options: options, profiles: CallSimProgram.profiles)

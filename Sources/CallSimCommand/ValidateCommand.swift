@@ -54,8 +54,8 @@ struct ValidateCommand: ParsableCommand {
     for clash in collection.clashes { Output.text("error: \(ScenarioCollection.text(clash))\n") }
     let cells = collection.files.reduce(0) { $0 + $1.cells.count }
     let errors = collection.errorCount + collection.clashes.count
-    var line = "\(count(collection.files.count, "scenario")) in \(count(cells, "cell"))"
-    line += ", \(count(errors, "error")), \(count(collection.warningCount, "warning"))"
+    var line = "\(Wording.count(collection.files.count, "scenario")) in \(Wording.count(cells, "cell"))"
+    line += ", \(Wording.count(errors, "error")), \(Wording.count(collection.warningCount, "warning"))"
     let isBadByWarnings = strict && errors == 0 && collection.warningCount > 0
     if isBadByWarnings { line += "; --strict makes warnings errors" }
     Output.text(style.paint(line, errors == 0 && !isBadByWarnings ? .success : .failure) + "\n")
@@ -65,8 +65,6 @@ struct ValidateCommand: ParsableCommand {
   private func printJSON(_ collection: ScenarioCollection) {
     Output.text("[" + collection.reports.map(\.jsonObjects).joined(separator: ",\n ") + "]\n")
   }
-
-  private func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
 extension DiagnosticReport {

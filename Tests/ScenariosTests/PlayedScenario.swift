@@ -39,6 +39,27 @@ func play(_ rest: String = "", timeline: String, expect: String, network: String
     """)
 }
 
+/// Plays two phones at home with a timeline, judged by the invariants alone.
+///
+/// - Returns: the result, and the lines of the trace that are of some kinds.
+func playJudgedByInvariants(timeline: String, lines kinds: [String] = []) throws -> (RunResult, lines: [String]) {
+  let trace = TraceLines(kinds)
+  var outputs = RunOutputs()
+  outputs.observers = [trace]
+  let result = try play(
+    """
+    callsim: 1
+    id: test
+    peers:
+      alice: { profile: knotos, network: wifi }
+      bob: { profile: knotos, network: wifi }
+    timeline:
+    \(timeline)
+    expect: invariants
+    """, outputs: outputs)
+  return (result, trace.lines)
+}
+
 /// The lines of a trace that are of some kinds: subject, kind and values.
 final class TraceLines: TraceObserver {
   private let kinds: [String]

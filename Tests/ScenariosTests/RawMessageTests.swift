@@ -9,23 +9,14 @@ import Testing
 /// Messages that no app sends, with the content of messages that passed.
 @Suite struct RawMessageTests {
   @Test func `a raw message takes what is not given from the message that it is like`() throws {
-    let trace = TraceLines(["signal.received", "message.rejected", "call.ended"])
-    var outputs = RunOutputs()
-    outputs.observers = [trace]
-    _ = try play(
-      """
-      callsim: 1
-      id: test
-      peers:
-        alice: { profile: knotos, network: wifi }
-        bob: { profile: knotos, network: wifi }
-      timeline:
-        - { at: 0s, do: alice.call, to: bob }
-        - { after: 1s, of: bob.ringing, send: call_hangup, from: alice, to: bob, like: call_offer }
-      expect: invariants
-      """, outputs: outputs)
-    #expect(trace.lines.contains("bob signal.received call_hangup alice"))
-    #expect(trace.lines.contains("bob call.ended cancelled"))
+    let (result, lines) = try playJudgedByInvariants(
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { after: 1s, of: bob.ringing, send: call_hangup, from: alice, to: bob, like: call_offer }
+        """, lines: ["signal.received", "message.rejected", "call.ended"])
+    #expect(lines.contains("bob signal.received call_hangup alice"))
+    #expect(lines.contains("bob call.ended cancelled"))
+    #expect(result.findings.isEmpty)
   }
 
   @Test func `a raw message like one that never passed tests nothing`() throws {
@@ -40,59 +31,31 @@ import Testing
   }
 
   @Test func `a mutated message is met once, and the app says what it makes of it`() throws {
-    let trace = TraceLines(["signal.faulted", "code"])
-    var outputs = RunOutputs()
-    outputs.observers = [trace]
-    let result = try play(
-      """
-      callsim: 1
-      id: test
-      peers:
-        alice: { profile: knotos, network: wifi }
-        bob: { profile: knotos, network: wifi }
-      timeline:
-        - { at: 0s, do: alice.call, to: bob }
-        - { at: 0s, fault: signal.corrupt, message: call_offer, field: call-id, mutation: missing }
-        - { at: 5s, do: alice.hangup }
-      expect: invariants
-      """, outputs: outputs)
-    #expect(trace.lines.filter { $0.contains("corrupt call_offer") }.count == 1)
-    #expect(trace.lines.contains("bob code kn.bad_event"))
+    let (result, lines) = try playJudgedByInvariants(
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { at: 0s, fault: signal.corrupt, message: call_offer, field: call-id, mutation: missing }
+          - { at: 5s, do: alice.hangup }
+        """, lines: ["signal.faulted", "code"])
+    #expect(lines.filter { $0.contains("corrupt call_offer") }.count == 1)
+    #expect(lines.contains("bob code kn.bad_event"))
     #expect(result.verdict == .pass)
   }
 
   @Test func `a description with a changed fingerprint ends the call and plays nothing`() throws {
-    let trace = TraceLines(["call.ended"])
-    var outputs = RunOutputs()
-    outputs.observers = [trace]
-    _ = try play(
-      """
-      callsim: 1
-      id: test
-      peers:
-        alice: { profile: knotos, network: wifi }
-        bob: { profile: knotos, network: wifi }
-      timeline:
-        - { at: 0s, do: alice.call, to: bob }
-        - { at: 0s, fault: signal.corrupt, message: call_offer, mutation: changed-fingerprint }
-        - { when: bob.call.state == ringing, do: bob.accept }
-      expect: invariants
-      """, outputs: outputs)
-    #expect(trace.lines.contains { $0.hasPrefix("bob call.ended") && !$0.contains("hangup") })
+    let (_, lines) = try playJudgedByInvariants(
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { at: 0s, fault: signal.corrupt, message: call_offer, mutation: changed-fingerprint }
+          - { when: bob.call.state == ringing, do: bob.accept }
+        """, lines: ["call.ended", "media.first-played"])
+    #expect(lines.contains { $0.hasPrefix("bob call.ended") && !$0.contains("hangup") })
+    #expect(lines.contains("bob call.ended fingerprint-mismatch"))
+    #expect(!lines.contains { $0.contains("media.first-played") })
   }
 
   @Test func `a scenario that expects the invariants alone is judged by them`() throws {
-    let judged = try play(
-      """
-      callsim: 1
-      id: test
-      peers:
-        alice: { profile: knotos, network: wifi }
-        bob: { profile: knotos, network: wifi }
-      timeline:
-      \(sevenSeconds)
-      expect: invariants
-      """)
+    let (judged, _) = try playJudgedByInvariants(timeline: sevenSeconds)
     #expect(judged.verdict == .pass)
   }
 

@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// The source of one scenario: the scenario file, the files that it uses and the recordings that it plays.
 ///
 /// Runs read this copy, so that later changes of the files on disk have no effect.
@@ -80,15 +82,4 @@ public struct ScenarioSource: Sendable, Equatable {
 
   /// Returns the bytes of a file; nil when the source has no file of this path.
   public func bytes(at path: String) -> [UInt8]? { files.first { $0.path == path }?.bytes }
-}
-
-/// The FNV-1a hash, 64 bits.
-package struct FNV1a {
-  package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-  package init() {}
-
-  package mutating func mix(_ bytes: some Sequence<UInt8>) {
-    for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-  }
 }

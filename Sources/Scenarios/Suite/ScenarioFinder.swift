@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Formats
 internal import Foundation
 public import ScenarioFormat

@@ -57,9 +57,5 @@ struct SignallingRecord {
   private static let fingerprint = "a=fingerprint:"
 
   /// Returns the identity of a frame's text: its FNV-1a hash.
-  static func identity(of text: String) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return hash
-  }
+  static func identity(of text: String) -> UInt64 { FNV1a.hash(of: text) }
 }

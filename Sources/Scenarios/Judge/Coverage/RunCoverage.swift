@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// The parts of the declared behaviour of each profile that one run reached: transitions, events in the states of the
 /// main machine, codes and messages.
 ///
@@ -148,12 +150,6 @@ extension RunCoverage {
 
   /// Returns the 64-bit FNV-1a hash of the parts with `|` between them.
   package static func hash(_ parts: [String]) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    for (index, part) in parts.enumerated() {
-      if index > 0 { add(UInt8(ascii: "|")) }
-      for byte in part.utf8 { add(byte) }
-    }
-    return hash
+    FNV1a.hash(of: parts.joined(separator: "|"))
   }
 }

@@ -1,3 +1,4 @@
+internal import CallCore
 package import Formats
 internal import Foundation
 internal import ScenarioFormat
@@ -46,11 +47,9 @@ public struct RunDirectory: Sendable {
   /// Shortens a name that is too long to its beginning and a hash of the whole name.
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > nameLimit else { return name }
-    var digest = FNV1a()
-    digest.mix(name.utf8)
     var start = name.prefix(nameLimit)
     while start.utf8.count > nameLimit - 17 { start.removeLast() }
-    return "\(start)~\(RunResult.hexadecimal(digest.value))"
+    return "\(start)~\(RunResult.hexadecimal(FNV1a.hash(of: name)))"
   }
 
   /// Checks that runs can write files here, and leaves the file system unchanged.

@@ -39,7 +39,7 @@ extension BlockRecord {
 extension Bucket {
   var json: JSON {
     [
-      "signature": .string(signature), "title": .string(title), "actual": .string(actual),
+      "signature": .string(check.signature), "title": .string(check.title), "actual": .string(check.actual),
       "count": .integer(Int64(count)), "first": first.json, "last": last.json,
     ]
   }
@@ -49,7 +49,8 @@ extension Bucket {
       let actual = json["actual"]?.string, let count = json["count"]?.integer,
       let first = json["first"].flatMap(Occurrence.init), let last = json["last"].flatMap(Occurrence.init)
     else { return nil }
-    self.init(signature: signature, title: title, actual: actual, count: Int(count), first: first, last: last)
+    let check = BrokenCheck(signature: signature, title: title, actual: actual)
+    self.init(check: check, count: Int(count), first: first, last: last)
   }
 }
 

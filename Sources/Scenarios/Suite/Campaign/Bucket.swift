@@ -1,5 +1,3 @@
-internal import ScenarioJudge
-internal import ScenarioRun
 public import ScenarioSearch
 
 /// One failure of a campaign: the run that showed it.
@@ -22,12 +20,8 @@ public struct Occurrence: Hashable, Sendable {
 
 /// The failures of a campaign with one signature.
 public struct Bucket: Hashable, Sendable {
-  /// The signature of the finding; see ``Finding/signature``.
-  public var signature: String
-  /// The check that was broken: an invariant, or `no-trap`.
-  public var title: String
-  /// The first failure as text.
-  public var actual: String
+  /// The check that was broken, as in the first run.
+  public var check: BrokenCheck
   /// The number of runs that failed so.
   public var count: Int
   /// The first run that failed so.
@@ -38,7 +32,7 @@ public struct Bucket: Hashable, Sendable {
   /// Adds the failures of another part of the campaign.
   mutating func add(_ other: Bucket) {
     count += other.count
-    if other.first < first { (first, actual) = (other.first, other.actual) }
+    if other.first < first { (first, check) = (other.first, other.check) }
     if last < other.last { last = other.last }
   }
 }
@@ -47,21 +41,12 @@ extension [Bucket] {
   /// Adds buckets; those with equal signatures become one. The order is that of the first failures.
   mutating func merge(_ others: [Bucket]) {
     for other in others {
-      if let index = firstIndex(where: { $0.signature == other.signature }) {
+      if let index = firstIndex(where: { $0.check.signature == other.check.signature }) {
         self[index].add(other)
       } else {
         append(other)
       }
     }
     sort { $0.first < $1.first }
-  }
-}
-
-extension RunResult {
-  /// The findings that a search looks for: the first of each broken invariant, and crashes. Expectations are those of
-  /// the base.
-  var searched: [Finding] {
-    var titles: Set<String> = []
-    return findings.filter { ($0.kind == .invariant || $0.kind == .crash) && titles.insert($0.title).inserted }
   }
 }

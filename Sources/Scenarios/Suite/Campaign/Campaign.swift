@@ -40,8 +40,6 @@ public final class Campaign {
     public var effectiveCount = 0
     /// The number of runs that are planned in this share.
     public var planned = 0
-    /// The largest number of different features that a block showed.
-    public var featureCount = 0
     /// The findings so far.
     public var buckets: [Bucket] = []
     /// The runs that came to no verdict, one line each.
@@ -54,10 +52,6 @@ public final class Campaign {
     public var bucket: Bucket
     /// The path of the smallest file that fails so; nil if the finding could not be repeated from a file.
     public var path: String?
-    /// The number of entries in the timeline of the smallest file.
-    public var entryCount: Int
-    /// The number of runs that the reduction took.
-    public var reductionRuns: Int
   }
 
   /// The end of a campaign.
@@ -75,6 +69,9 @@ public final class Campaign {
   private struct Block {
     var record: BlockRecord
     var corpus = BlockCorpus()
+    /// The run that is under way.
+    var run: CampaignPlan.Run
+    /// Its number.
     var next = 0
   }
 
@@ -99,19 +96,19 @@ public final class Campaign {
   ///
   /// - Throws: when a worker cannot be started, or the folder belongs to another campaign.
   public func run() throws -> Outcome {
-    try resume()
+    let done = try resume()
     let mine = (0..<plan.blockCount).filter { block in
       options.shard.map { block % $0.count == $0.index - 1 } ?? true
     }
     progress.planned = mine.reduce(0) { $0 + plan.size(ofBlock: $1) }
-    var waiting = mine.filter { blocks[$0] == nil }
-    blocks = [:]
+    var waiting = mine.filter { !done.contains($0) }
     let isComplete = try pool(waiting.count).run(
       nextTask: { [self] in
         guard !waiting.isEmpty, failure == nil, !isLate else { return nil }
         let number = waiting.removeFirst()
-        blocks[number] = Block(record: BlockRecord(block: number))
-        return (number, job(of: number))
+        let block = Block(record: BlockRecord(block: number), run: plan.run(0, ofBlock: number, corpus: []))
+        blocks[number] = block
+        return (number, plan.job(block.run))
       },
       wallLimit: { _ in Self.runLimit }, follow: { [self] block, _, outcome in follow(block, outcome) })
     var outcome = Outcome(progress: progress, found: [], isInterrupted: !isComplete, failure: failure.map { "\($0)" })
@@ -133,88 +130,77 @@ public final class Campaign {
   }
 
   /// Takes the blocks of an interrupted campaign from the folder.
-  private func resume() throws {
+  ///
+  /// - Returns: their numbers.
+  private func resume() throws -> Set<Int> {
     if let old = store.plan, old != plan.json {
       throw CampaignError(
         "\(store.root) holds another campaign: other files, seed, moves or version; name another folder with --corpus, "
           + "or remove this one")
     }
+    var done: Set<Int> = []
     // The last block of a search with fewer runs is shorter, and is made again as a whole.
     for record in store.records().records
     where record.block < plan.blockCount && record.runCount == plan.size(ofBlock: record.block) {
-      blocks[record.block] = Block(record: record)
+      done.insert(record.block)
       count(record)
     }
     try store.prepare(plan.json)
+    return done
   }
 
   private func count(_ record: BlockRecord) {
     progress.runCount += record.runCount
     progress.effectiveCount += record.effectiveCount
-    progress.featureCount = max(progress.featureCount, record.featureCount)
     progress.problems += record.problems
     progress.buckets.merge(record.buckets)
   }
 
   // MARK: Blocks
 
-  private func job(of number: Int) -> RunJob {
-    guard let block = blocks[number] else { preconditionFailure("a block that was not begun") }
-    return plan.job(plan.run(block.next, ofBlock: number, corpus: block.corpus.entries))
-  }
-
   private func follow(_ number: Int, _ outcome: JobOutcome) -> WorkerPool.Step {
     guard var block = blocks.removeValue(forKey: number) else { return .done }
-    let run = plan.run(block.next, ofBlock: number, corpus: block.corpus.entries)
-    let base = plan.bases[run.base]
-    let place = Occurrence(
-      block: number, number: block.next, cellID: base.cell.id, path: base.source.path, seed: run.seed,
-      variation: run.variation)
-    var record = BlockRecord(block: number, runCount: 1)
-    switch outcome {
-    case .result(let result):
-      block.corpus.add(result.choices, of: run.base, features: result.features)
-      if !result.findings.contains(where: { $0.kind == .vacuous && $0.title != "expect" }) { record.effectiveCount = 1 }
-      record.buckets = result.searched.map { finding in
-        Bucket(
-          signature: finding.signature.text, title: finding.title, actual: finding.actual, count: 1, first: place,
-          last: place)
-      }
-    case .crash(let death, let lastWords):
-      // The last words name the line that trapped; where they do not, all deaths of one kind are one bucket.
-      let line = lastWords.first { $0.contains("Fatal error") } ?? death.description
-      record.buckets = [
-        Bucket(
-          signature: "\(FixedInvariant.noTrap.rawValue) | \(line)", title: FixedInvariant.noTrap.rawValue,
-          actual: "its process \(death.description)", count: 1, first: place, last: place)
-      ]
-    case .failure(let message):
-      record.problems = ["\(place.cellID)#\(place.seed), run \(place.block).\(place.number): \(message)"]
-    case .timeout(let limit):
-      record.buckets = [Self.endless("it was still running after \(limit) of machine time", place)]
-    case .oversize(let limit): record.buckets = [Self.endless("it took more than \(limit) MiB", place)]
+    let record = record(of: outcome, block)
+    if case .result(let result) = outcome {
+      block.corpus.add(result.choices, of: block.run.base, features: result.features)
     }
     count(record)
     progressed?(progress)
     block.record.add(record)
     block.next += 1
-    if block.next < plan.size(ofBlock: number), failure == nil {
-      blocks[number] = block
-      return .next(job(of: number), isFresh: false)
+    guard block.next < plan.size(ofBlock: number) else {
+      finish(block)
+      return .done
     }
-    if block.next == plan.size(ofBlock: number) { finish(block) }
-    return .done
+    guard failure == nil else { return .done }
+    block.run = plan.run(block.next, ofBlock: number, corpus: block.corpus.entries)
+    blocks[number] = block
+    return .next(plan.job(block.run), isFresh: false)
   }
 
-  private static func endless(_ actual: String, _ place: Occurrence) -> Bucket {
-    Bucket(
-      signature: "endless | \(place.cellID)", title: "endless", actual: actual, count: 1, first: place, last: place)
+  /// Returns what one run adds to its block.
+  private func record(of outcome: JobOutcome, _ block: Block) -> BlockRecord {
+    let base = plan.bases[block.run.base]
+    let place = Occurrence(
+      block: block.record.block, number: block.next, cellID: base.cell.id, path: base.source.path,
+      seed: block.run.seed, variation: block.run.variation)
+    var record = BlockRecord(block: place.block, runCount: 1)
+    record.buckets = outcome.brokenChecks(of: place.cellID).map {
+      Bucket(check: $0, count: 1, first: place, last: place)
+    }
+    switch outcome {
+    case .result(let result):
+      if !result.findings.contains(where: { $0.kind == .vacuous && $0.title != "expect" }) { record.effectiveCount = 1 }
+    case .failure(let message):
+      record.problems = ["\(place.cellID)#\(place.seed), run \(place.block).\(place.number): \(message)"]
+    case .crash, .timeout, .oversize: break
+    }
+    return record
   }
 
   private func finish(_ block: Block) {
     var record = block.record
     record.featureCount = block.corpus.featureCount
-    progress.featureCount = max(progress.featureCount, record.featureCount)
     do throws(FileError) {
       try store.write(record)
     } catch {
@@ -229,9 +215,9 @@ public final class Campaign {
     var reductions: [Int: FindingReduction] = [:]
     for (index, bucket) in progress.buckets.enumerated() {
       guard let text = originalText(of: bucket) else { continue }
-      let seed = bucket.first.seed
       reductions[index] = FindingReduction(
-        text: text, bucket: bucket, seed: seed, limit: options.reductionLimit, registry: plan.profiles.registry)
+        text: text, check: bucket.check, seed: bucket.first.seed, limit: options.reductionLimit,
+        registry: plan.profiles.registry)
       try store.write(text, as: "original.yaml", of: bucket)
     }
     var waiting = progress.buckets.indices.filter {
@@ -251,10 +237,9 @@ public final class Campaign {
         return reductions[index]?.nextJob().map { .next($0, isFresh: false) } ?? .done
       })
     for (index, bucket) in progress.buckets.enumerated() {
-      var found = Found(bucket: bucket, path: store.minimal(of: bucket), entryCount: 0, reductionRuns: 0)
-      if let reduction = reductions[index], isComplete || !reduction.hasWork, found.path == nil {
-        if reduction.isRepeated { found.path = try store.write(reduction.text, as: "minimal.yaml", of: bucket) }
-        (found.entryCount, found.reductionRuns) = (reduction.entryCount, reduction.runCount)
+      var found = Found(bucket: bucket, path: store.minimal(of: bucket))
+      if let reduction = reductions[index], reduction.isRepeated, isComplete || !reduction.hasWork, found.path == nil {
+        found.path = try store.write(reduction.text, as: "minimal.yaml", of: bucket)
       }
       outcome.found.append(found)
     }

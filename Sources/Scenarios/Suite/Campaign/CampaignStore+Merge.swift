@@ -43,7 +43,9 @@ extension CampaignStore {
     for bucket in buckets {
       // Each share has reduced its own first run; that of the whole search counts.
       guard
-        let owner = owners.first(where: { $0.bucket.signature == bucket.signature && $0.bucket.first == bucket.first }),
+        let owner = owners.first(where: {
+          $0.bucket.check.signature == bucket.check.signature && $0.bucket.first == bucket.first
+        }),
         owner.store.root != root
       else { continue }
       try copyFinding(bucket, from: owner.store)
@@ -55,7 +57,8 @@ extension CampaignStore {
 
   private func copyFinding(_ bucket: Bucket, from other: CampaignStore) throws {
     for name in ["original.yaml", "minimal.yaml"] {
-      guard let data = FileManager.default.contents(atPath: "\(other.root)/findings/\(bucket.name)/\(name)") else {
+      guard let data = FileManager.default.contents(atPath: "\(other.root)/findings/\(bucket.check.name)/\(name)")
+      else {
         continue
       }
       try write(String(decoding: data, as: UTF8.self), as: name, of: bucket)

@@ -92,16 +92,5 @@ public struct CampaignStore: Sendable {
 
   /// The folder is named after the broken check and the signature's hash: names of peers and states do not matter to
   /// file systems.
-  private func folder(of bucket: Bucket) -> String { "\(root)/findings/\(bucket.name)" }
-}
-
-extension Bucket {
-  /// A name for files and ids.
-  public var name: String {
-    var digest = FNV1a()
-    digest.mix(signature.utf8)
-    let hash = String(digest.value, radix: 16)
-    let words = title.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
-    return "\(words.prefix(6).joined(separator: "-").lowercased())-\(hash.prefix(8))"
-  }
+  private func folder(of bucket: Bucket) -> String { "\(root)/findings/\(bucket.check.name)" }
 }

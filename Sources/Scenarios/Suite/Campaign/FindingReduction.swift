@@ -1,16 +1,10 @@
-internal import Formats
 internal import ScenarioFormat
-internal import ScenarioJudge
-internal import ScenarioRun
 
 /// The reduction of one finding to a small scenario file that fails alike when it is played alone.
 struct FindingReduction {
-  private let signature: String
+  private let check: BrokenCheck
   private let limit: Int
   private let registry: ProfileRegistry
-  private let title: String
-  private let why: String
-  private let id: String
   private var reducer: ScenarioReducer?
   private var seed: UInt64
   private var stage = Stage.plainSeed
@@ -30,15 +24,16 @@ struct FindingReduction {
     case done
   }
 
-  init(text: String, bucket: Bucket, seed: UInt64, limit: Int, registry: ProfileRegistry) {
-    signature = bucket.signature
-    (title, why, id) = (bucket.title, bucket.actual, "found/\(bucket.name)")
+  init(text: String, check: BrokenCheck, seed: UInt64, limit: Int, registry: ProfileRegistry) {
+    self.check = check
     self.seed = seed
     self.limit = limit
     self.registry = registry
     current = text
-    if limit == 0 || bucket.title == "endless" { stage = .done }
+    if limit == 0 || check.isEndless { stage = .done }
   }
+
+  private var id: String { "found/\(check.name)" }
 
   /// Whether there is another run to make.
   var hasWork: Bool { stage != .done }
@@ -80,7 +75,7 @@ struct FindingReduction {
   /// Takes the outcome of the last run.
   mutating func take(_ outcome: JobOutcome) {
     runCount += 1
-    let isAlike = fails(outcome)
+    let isAlike = outcome.breaks(check)
     switch stage {
     case .plainSeed:
       if isAlike { begin(seed: 1) } else { stage = .ownSeed }
@@ -106,7 +101,7 @@ struct FindingReduction {
     guard var scenario = ScenarioFile.load(text: text, registry: registry).scenario?.cells.first?.scenario else {
       return nil
     }
-    (scenario.id, scenario.title, scenario.why, scenario.tags) = (id, "Broken: \(title)", why, [])
+    (scenario.id, scenario.title, scenario.why, scenario.tags) = (id, "Broken: \(check.title)", check.actual, [])
     var seeds = Seeds()
     if seed != 1 { seeds.list = [Int(clamping: seed)] }
     return scenario.text(seeds: seeds)
@@ -114,17 +109,5 @@ struct FindingReduction {
 
   private func job(_ text: String, seed: UInt64) -> RunJob {
     RunJob(source: ScenarioSource([.init(path: "\(id).yaml", text: text)]), cellID: id, seed: seed)
-  }
-
-  /// Returns whether a run failed as the finding did: with the same signature, whatever else it found.
-  private func fails(_ outcome: JobOutcome) -> Bool {
-    switch outcome {
-    case .result(let result):
-      return result.findings.contains { $0.signature.text == signature }
-    case .crash(let death, let lastWords):
-      let line = lastWords.first { $0.contains("Fatal error") } ?? death.description
-      return signature == "\(FixedInvariant.noTrap.rawValue) | \(line)"
-    case .failure, .timeout, .oversize: return false
-    }
   }
 }

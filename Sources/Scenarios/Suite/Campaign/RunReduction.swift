@@ -1,10 +1,8 @@
 internal import CallCore
-internal import Formats
 public import Profiles
 public import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
-internal import ScenarioSearch
 
 /// The reduction of one failing run, whoever wrote its scenario, to a small file that fails alike.
 public final class RunReduction {
@@ -92,13 +90,9 @@ public final class RunReduction {
       guard case .result(let result) = outcome,
         let finding = result.findings.first(where: { $0.title == title && $0.isFailure })
       else { return end() }
-      let place = Occurrence(
-        block: 0, number: 0, cellID: cell.id, path: "", seed: seed, variation: Variation(.single(0)))
-      let bucket = Bucket(
-        signature: finding.signature.text, title: finding.title, actual: finding.actual, count: 1, first: place,
-        last: place)
       var reduction = FindingReduction(
-        text: scenario.text(), bucket: bucket, seed: seed, limit: options.reductionLimit, registry: profiles.registry)
+        text: scenario.text(), check: BrokenCheck(finding), seed: seed, limit: options.reductionLimit,
+        registry: profiles.registry)
       let next = reduction.nextJob()
       stage = .reducing(reduction)
       return next

@@ -13,8 +13,8 @@ public struct WorkerLoop {
   private var source: ScenarioSource?
   /// The newest cell: jobs come cell by cell, so one is enough.
   private var newest: (job: RunJob, cell: Cell)?
-  /// What moves can act on in that cell, and its table of single moves.
-  private var moves: (alphabet: MoveAlphabet, table: MoveTable)?
+  /// What moves can act on in that cell, and its table of single moves once a row of it was asked for.
+  private var moves: (alphabet: MoveAlphabet, table: MoveTable?)?
 
   /// Makes a worker that knows the given profiles.
   public init(profiles: ProfileCatalogue) { self.profiles = profiles }
@@ -53,11 +53,11 @@ public struct WorkerLoop {
   /// Returns the cell with the moves of the job, and the choices from which they were drawn.
   private mutating func varied(_ cell: Cell, by job: RunJob) throws -> (Cell, choices: [UInt64]) {
     guard let variation = job.variation else { return (cell, []) }
-    if moves == nil {
-      let alphabet = MoveAlphabet(cell.scenario, registry: profiles.registry)
-      moves = (alphabet, MoveTable(alphabet, kinds: variation.kinds))
-    }
-    guard let (alphabet, table) = moves, let varied = variation.scenario(alphabet, table: table) else {
+    let alphabet = moves?.alphabet ?? MoveAlphabet(cell.scenario, registry: profiles.registry)
+    var table = moves?.table
+    if table == nil, case .single = variation.origin { table = MoveTable(alphabet, kinds: variation.kinds) }
+    moves = (alphabet, table)
+    guard let varied = variation.scenario(alphabet, table: table) else {
       throw JobError(message: "\(job.cellID) has no such variation for a worker; are both of one version of callsim?")
     }
     var cell = cell

@@ -1,0 +1,17 @@
+/// The FNV-1a hash, 64 bits: for identities that are equal in every process, not against forgery.
+package struct FNV1a {
+  package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  package init() {}
+
+  package mutating func mix(_ bytes: some Sequence<UInt8>) {
+    for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+  }
+
+  /// Returns the hash of a text in UTF-8.
+  package static func hash(of text: String) -> UInt64 {
+    var digest = FNV1a()
+    digest.mix(text.utf8)
+    return digest.value
+  }
+}

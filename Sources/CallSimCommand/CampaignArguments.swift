@@ -1,0 +1,102 @@
+import ArgumentParser
+import CallCore
+import Foundation
+import ScenarioFormat
+import ScenarioSearch
+import ScenarioSuite
+
+/// The arguments of commands that search.
+struct CampaignArguments: ParsableArguments {
+  @Option(parsing: .unconditional, help: "How many runs.")
+  var runs = 1_000
+
+  @Option(help: ArgumentHelp("Begin nothing more after so long: 10min, 90s.", valueName: "90s"))
+  var wall: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where findings and finished parts are kept; a search that was interrupted goes on there.", valueName: "folder"))
+  var corpus = "callsim-corpus"
+
+  @Option(parsing: .unconditional, help: "What is drawn.")
+  var seed: UInt64 = 1
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The largest number of moves in a run.", valueName: "n"))
+  var most = 6
+
+  @OptionGroup var jobs: JobsArguments
+
+  @Option(
+    help: ArgumentHelp("Make one of n shares; '\(ProgramName.current) merge' puts them together.", valueName: "i/n"))
+  var shard: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("How many runs may reduce a finding; 0 reduces none.", valueName: "n"))
+  var shrink = 500
+
+  func run(_ scenarios: ScenarioArguments, kinds: [MoveKind], isExhaustive: Bool, word: String) throws {
+    guard (1...100_000_000).contains(runs) else {
+      throw UsageProblem(message: "--runs takes a count from 1 to 100000000, not \(runs)")
+    }
+    guard (1...100).contains(most) else {
+      throw UsageProblem(message: "--most takes a count from 1 to 100, not \(most)")
+    }
+    guard (0...100_000).contains(shrink) else {
+      throw UsageProblem(message: "--shrink takes a count from 0 to 100000, not \(shrink)")
+    }
+    try jobs.check()
+    guard !corpus.isEmpty else { throw UsageProblem(message: "--corpus takes a folder") }
+    let collection = try scenarios.load()
+    try collection.requireValid()
+    let plan = CampaignPlan(
+      files: collection.files, method: isExhaustive ? .exhaustive : .drawn(runs: runs), seed: seed, kinds: kinds,
+      most: most, profiles: CallSimProgram.profiles, overrides: try scenarios.parsedOverrides(),
+      program: try Self.program())
+    guard plan.runCount > 0 else {
+      Output.error("error: nothing to run; no scenario here has a peer on which these moves act\n")
+      throw ExitStatus.vacuous.code
+    }
+    let campaign = Campaign(plan: plan, options: try options, store: CampaignStore(root: corpus))
+    let view = CampaignView(word: word, isExhaustive: isExhaustive)
+    campaign.progressed = { view.show($0) }
+    let outcome: Campaign.Outcome
+    do {
+      outcome = try campaign.run()
+    } catch let error as CampaignError {
+      throw UsageProblem(message: "\(error)")
+    }
+    view.end(outcome, corpus: corpus)
+    throw Self.status(of: outcome).code
+  }
+
+  /// Returns the hash of this program, and the defect that is planted in it, if any.
+  private static func program() throws -> String {
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: WorkerCommand.executable), options: .alwaysMapped)
+    var digest = FNV1a()
+    // A sample of the bytes tells builds apart: addresses in all of a program move when any of it changes.
+    digest.mix(stride(from: 0, to: bytes.count, by: 509).lazy.map { bytes[$0] })
+    let hash = digest.value ^ UInt64(bytes.count)
+    return String(hash, radix: 16) + (ProcessInfo.processInfo.environment["CALLSIM_PLANT"].map { " " + $0 } ?? "")
+  }
+
+  private var options: Campaign.Options {
+    get throws {
+      var options = Campaign.Options(
+        executable: WorkerCommand.executable, workerArguments: [WorkerCommand.name])
+      options.jobs = jobs.count
+      options.reductionLimit = shrink
+      options.shard = try shard.map(RunCommand.parseShard)
+      options.wall = try wall.map { try ReplayCommand.time($0, of: "--wall") - .zero }
+      return options
+    }
+  }
+
+  private static func status(of outcome: Campaign.Outcome) -> ExitStatus {
+    if outcome.isInterrupted { return .interrupted }
+    if outcome.failure != nil { return .inconclusive }
+    if !outcome.found.isEmpty { return .broken }
+    if !outcome.progress.problems.isEmpty { return .inconclusive }
+    return outcome.progress.effectiveCount == 0 ? .vacuous : .pass
+  }
+}
