@@ -249,7 +249,7 @@ final class CallService: PeerConnectionDelegate {
       enter("connecting", on: "call_answer")
       startSetupTimer(call)
     }
-    call.isRestarting = false
+    endRestart(call)
     apply(call) { () throws(SessionError) in
       let answer = SessionDescriptionText(.answer, sdp: sdp)
       try connection.setRemoteDescription(answer)
@@ -360,6 +360,12 @@ final class CallService: PeerConnectionDelegate {
     startRestartTimer(call)
   }
 
+  /// Ends a restart that was answered, or gave way to the peer's. Where the call is connected meanwhile, its limit ends too.
+  private func endRestart(_ call: Call) {
+    call.isRestarting = false
+    if call.connection?.connectionState == .connected { call.timer?.cancel() }
+  }
+
   /// Resumes after a reconnection: restarts ICE if that had to wait, or if the offer or its answer may be lost.
   private func resumeRestart(_ call: Call) {
     let isUnanswered = call.isRestarting && call.connection?.signalingState == .haveLocalOffer
@@ -387,7 +393,7 @@ final class CallService: PeerConnectionDelegate {
       apply(call) { () throws(SessionError) in
         try connection.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""))
       }
-      call.isRestarting = false
+      endRestart(call)
     }
     if Defect.muteLostInRenegotiation.isPlanted { connection.setTrackEnabled(true) }
     answer(call, offer: sdp)
