@@ -10,7 +10,7 @@ struct CampaignArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "How many runs.")
   var runs = 1_000
 
-  @Option(help: ArgumentHelp("Begin nothing more after so long: 10min, 90s.", valueName: "90s"))
+  @Option(help: ArgumentHelp("Begin no more runs after so long: 10min, 90s; findings are reduced then.", valueName: "90s"))
   var wall: String?
 
   @Option(
@@ -21,8 +21,10 @@ struct CampaignArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "What is drawn.")
   var seed: UInt64 = 1
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("The largest number of moves in a run.", valueName: "n"))
-  var most = 6
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The largest number of moves in a run. (default: that of the file, or 6)", valueName: "n"))
+  var most: Int?
 
   @OptionGroup var jobs: JobsArguments
 
@@ -39,7 +41,7 @@ struct CampaignArguments: ParsableArguments {
     guard (1...100_000_000).contains(runs) else {
       throw UsageProblem(message: "--runs takes a count from 1 to 100000000, not \(runs)")
     }
-    guard (1...100).contains(most) else {
+    if let most, !(1...100).contains(most) {
       throw UsageProblem(message: "--most takes a count from 1 to 100, not \(most)")
     }
     guard (0...100_000).contains(shrink) else {
@@ -53,6 +55,7 @@ struct CampaignArguments: ParsableArguments {
       files: collection.files, method: isExhaustive ? .exhaustive : .drawn(runs: runs), seed: seed, kinds: kinds,
       most: most, profiles: CallSimProgram.profiles, overrides: try scenarios.parsedOverrides(),
       program: try Self.program())
+    Self.note(plan)
     guard plan.runCount > 0 else {
       Output.error("error: nothing to run; no scenario here has a peer on which these moves act\n")
       throw ExitStatus.vacuous.code
@@ -68,6 +71,19 @@ struct CampaignArguments: ParsableArguments {
     }
     view.end(outcome, corpus: corpus)
     throw Self.status(of: outcome).code
+  }
+
+  /// Tells which scenarios are not varied.
+  private static func note(_ plan: CampaignPlan) {
+    for cell in plan.unvaried.prefix(5) {
+      Output.error("note: \(TextStyle.printable(cell)) is not varied: none of these moves can be made in it\n")
+    }
+    if plan.unvaried.count > 5 { Output.error("note: … and \(plan.unvaried.count - 5) more\n") }
+    if plan.reachedCount < plan.bases.count {
+      Output.error(
+        "note: \(plan.runCount) runs reach \(plan.reachedCount) of \(plan.bases.count) scenarios; all need "
+          + "--runs \(plan.bases.count * CampaignPlan.turnLength)\n")
+    }
   }
 
   /// Returns the hash of this program, and the defect that is planted in it, if any.
@@ -95,7 +111,7 @@ struct CampaignArguments: ParsableArguments {
   private static func status(of outcome: Campaign.Outcome) -> ExitStatus {
     if outcome.isInterrupted { return .interrupted }
     if outcome.failure != nil { return .inconclusive }
-    if !outcome.found.isEmpty { return .broken }
+    if !outcome.found.isEmpty || outcome.regressions.contains(where: \.fails) { return .broken }
     if !outcome.progress.problems.isEmpty { return .inconclusive }
     return outcome.progress.effectiveCount == 0 ? .vacuous : .pass
   }

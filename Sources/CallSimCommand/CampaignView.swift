@@ -45,6 +45,7 @@ final class CampaignView {
     if isLive { Output.error("\r\u{1B}[K") }
     let style = Output.style(for: 1)
     let progress = outcome.progress
+    show(outcome.regressions, style)
     for found in outcome.found {
       let bucket = found.bucket
       Output.text(style.paint("FOUND \(TextStyle.printable(bucket.check.title))", .failure) + "\n")
@@ -53,7 +54,7 @@ final class CampaignView {
       if let path = found.path {
         Output.text("  play it: \(ProgramName.current) run \(ShellWord.quoted(path))\n")
       } else {
-        Output.text("  it could not be repeated from a file alone: \(TextStyle.printable(corpus))/findings\n")
+        Output.text("  \(Self.remark(found.obstacle)): \(TextStyle.printable(corpus))/findings\n")
       }
     }
     for problem in progress.problems.prefix(5) { Output.error("note: \(TextStyle.printable(problem))\n") }
@@ -63,7 +64,33 @@ final class CampaignView {
     }
     var line = "\(progress.runCount) of \(Wording.count(progress.planned, isExhaustive ? "single move" : "run"))"
     line += ", in \(progress.effectiveCount) of them every move met something"
-    line += "; \(Wording.count(outcome.isInterrupted ? progress.buckets.count : outcome.found.count, "finding"))"
+    line += "; \(Wording.count(outcome.found.count, "finding"))"
     Output.text(style.paint(line, outcome.found.isEmpty ? .success : .failure) + "\n")
+  }
+
+  private static func remark(_ obstacle: Campaign.Obstacle?) -> String {
+    switch obstacle {
+    case .notRepeated: "it could not be repeated from a file alone"
+    case .endless: "it is not reduced, because smaller runs may have no end either"
+    case .notWanted: "it is not reduced (--shrink 0)"
+    case nil: "it is not reduced yet"
+    }
+  }
+
+  /// Shows the regressions that do not pass, and counts the others.
+  private func show(_ regressions: [Campaign.Regression], _ style: TextStyle) {
+    guard !regressions.isEmpty else { return }
+    for regression in regressions {
+      let path = TextStyle.printable(regression.path)
+      switch regression.outcome {
+      case .passes: continue
+      case .fails(let reason):
+        Output.text(style.paint("STILL FAILS \(path)", .failure) + "\n  \(TextStyle.printable(reason))\n")
+      case .unfit(let reason):
+        Output.error("note: \(path) does not fit this version any more: \(TextStyle.printable(reason))\n")
+      }
+    }
+    let passed = regressions.count { $0.outcome == .passes }
+    Output.text("\(passed) of \(Wording.count(regressions.count, "regression")) passed\n")
   }
 }

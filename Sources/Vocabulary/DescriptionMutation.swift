@@ -15,12 +15,15 @@ public enum DescriptionMutation: String, Hashable, Sendable, CaseIterable {
   case repeatedSection = "repeated-section"
   /// The ICE credentials are missing (RFC 8839 section 5.4).
   case removedCredentials = "removed-credentials"
+  /// The last media section has 2,000 candidates more.
+  case manyCandidates = "many-candidates"
 
   /// Returns the mutated description.
   ///
   /// - Parameter candidates: the candidates of the sender, as values of `candidate` attributes.
   public func mutate(_ sdp: String, candidates: [String] = []) -> String {
-    var lines = sdp.split(whereSeparator: \.isNewline)
+    let original = sdp.split(whereSeparator: \.isNewline)
+    var lines = original
     let end = sdp.contains("\r\n") ? "\r\n" : "\n"
     let lastSection = lines.lastIndex { $0.hasPrefix("m=") }
     switch self {
@@ -32,9 +35,15 @@ public enum DescriptionMutation: String, Hashable, Sendable, CaseIterable {
       lines += (lastSection == nil ? [] : added).map { $0[...] }
     case .removedSection: if let lastSection { lines.removeSubrange(lastSection...) }
     case .repeatedSection: if let lastSection { lines += lines[lastSection...] }
+    case .manyCandidates: if lastSection != nil { lines += Self.addedCandidates }
     case .removedCredentials: lines.removeAll { $0.hasPrefix("a=ice-ufrag:") || $0.hasPrefix("a=ice-pwd:") }
     }
-    return lines.map { $0 + end }.joined()
+    return lines == original ? sdp : lines.map { $0 + end }.joined()
+  }
+
+  /// Candidates of addresses for documentation (RFC 5737), which nobody has.
+  private static let addedCandidates: [Substring] = (0..<2_000).map { number in
+    "a=candidate:\(number) 1 udp \(1_000_000 + number) 198.51.100.\(1 + number % 250) \(10_000 + number) typ host"
   }
 
   private static func rejecting(_ line: Substring) -> Substring {

@@ -56,7 +56,7 @@ import Testing
     #expect(again.output.hasPrefix("20 of 20 runs"))
     let other = try Self.fuzz(folder, "--runs", "20", "--seed", "2", "--corpus", folder + "/corpus")
     #expect(other.status == 2)
-    #expect(other.errors.contains("holds another campaign: other files, seed, moves or version"))
+    #expect(other.errors.contains("holds another campaign: other files, seed or moves"))
   }
 
   @Test func `a failing run is reduced to what it needs`() throws {
@@ -77,5 +77,62 @@ import Testing
     #expect(small.contains("never: alice.call.state == connecting"))
     #expect(!small.contains("hangup"))
     #expect(try Program.run(["run", folder + "/small.yaml", "--artifacts", "none"]).status == 1)
+  }
+
+  @Test func `regressions are played first, and one that fails is told`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let regressions = folder + "/corpus/regressions"
+    try FileManager.default.createDirectory(atPath: regressions, withIntermediateDirectories: true)
+    let failing = Self.call.replacing("expect: invariants", with: "expect: [{ never: bob.call.state == ringing }]")
+    try Self.call.write(toFile: regressions + "/a.yaml", atomically: true, encoding: .utf8)
+    try failing.write(toFile: regressions + "/b.yaml", atomically: true, encoding: .utf8)
+    try "callsim: 99".write(toFile: regressions + "/c.yaml", atomically: true, encoding: .utf8)
+    let outcome = try Self.fuzz(folder, "--runs", "1", "--corpus", folder + "/corpus")
+    #expect(outcome.status == 5)
+    #expect(outcome.output.contains("STILL FAILS \(regressions)/b.yaml"))
+    #expect(outcome.output.contains("1 of 3 regressions passed"))
+    #expect(outcome.errors.contains("c.yaml does not fit this version any more: E2"))
+  }
+
+  @Test func `the folder of another version gives its findings as regressions, and is made again`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let corpus = folder + "/corpus"
+    _ = try Self.fuzz(folder, "--runs", "20", "--corpus", corpus)
+    let plan = try String(contentsOfFile: corpus + "/campaign.json", encoding: .utf8)
+    let program = try #require(plan.firstRange(of: #/"program":"[^"]*"/#))
+    try plan.replacingCharacters(in: program, with: "\"program\":\"older\"")
+      .write(toFile: corpus + "/campaign.json", atomically: true, encoding: .utf8)
+    let finding = corpus + "/findings/consent-1"
+    try FileManager.default.createDirectory(atPath: finding, withIntermediateDirectories: true)
+    try Self.call.write(toFile: finding + "/minimal.yaml", atomically: true, encoding: .utf8)
+    let again = try Self.fuzz(folder, "--runs", "20", "--corpus", corpus)
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(again.output.hasPrefix("1 of 1 regression passed\n20 of 20 runs"))
+    #expect(FileManager.default.fileExists(atPath: corpus + "/regressions/consent-1.yaml"))
+  }
+
+  @Test func `damaged parts of a folder are made again`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let corpus = folder + "/corpus"
+    _ = try Self.fuzz(folder, "--runs", "20", "--corpus", corpus)
+    let whole = try Self.blocks(corpus)
+    for damage in ["", "{", #"{"block":0,"runs":9223372036854775807,"effective":0,"features":0,"buckets":[]}"#] {
+      try damage.write(toFile: corpus + "/blocks/000000.json", atomically: true, encoding: .utf8)
+      #expect(try Self.fuzz(folder, "--runs", "20", "--corpus", corpus).status == 0)
+      #expect(try Self.blocks(corpus) == whole)
+    }
+  }
+
+  @Test func `a scenario that cannot be played without moves is named`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let outcome = try Program.run([
+      "fuzz", folder + "/call.yaml", "--moves", "nat", "--corpus", folder + "/corpus",
+    ])
+    #expect(outcome.status == 7)
+    #expect(outcome.errors.contains("call is not varied: none of these moves can be made in it"))
   }
 }

@@ -82,8 +82,15 @@ import Testing
       """
     let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: ProfileCatalogue.builtIn.registry)
     let warnings = loaded.diagnostics.filter { $0.code == .undeclaredField }
-    #expect(warnings.map(\.message) == ["call_hangup has no field 'callID'", "call_hangup has no field 'call-id'"])
-    #expect(warnings.map(\.hint) == ["did you mean 'callId'?", "did you mean 'callId'?"])
+    #expect(warnings.map(\.message) == ["call_hangup has no field 'callID'"])
+    #expect(warnings.map(\.hint) == ["did you mean 'callId'?"])
+  }
+
+  @Test func `a role in place of a field is an error`() {
+    let loaded = ScenarioFile.load(
+      text: Self.scenario("  - { at: 1s, send: call_hangup, from: mallory, to: bob, fields: { call-id: m1 } }"),
+      registry: ProfileCatalogue.builtIn.registry)
+    #expect(loaded.diagnostics.filter { $0.code == .unknownMessage }.map(\.hint) == ["write callId"])
   }
 
   @Test func `a raw message that a fault holds until its addressee has gone tests nothing`() throws {
@@ -113,5 +120,158 @@ import Testing
           - { id: bye, at: 10s, do: alice.hangup }
         """, expect: "  - { ends: bob, code: remote-hangup }")
     #expect(result.findings.map(\.actual) == ["it met nothing: no message like this was passed by another"])
+  }
+
+  // MARK: Messages that do not arrive
+
+  private static func scenario(_ timeline: String, expect: String = "  - { never: alice.call.state == ringing }")
+    -> String
+  {
+    """
+    callsim: 1
+    id: test
+    peers:
+      alice: { profile: knotos, network: wifi }
+      bob: { profile: knotos, network: wifi }
+      mallory: { stack: puppet }
+    run: 30s
+    timeline:
+    \(timeline)
+    expect:
+    \(expect)
+    """
+  }
+
+  private static let offer = "send: call_offer, from: mallory, to: bob, fields: { callId: m1, offer: v=0 }"
+
+  private func missing(_ timeline: String) throws -> [String] {
+    try play(Self.scenario(timeline)).findings.filter { $0.kind == .vacuous }.map(\.actual)
+  }
+
+  @Test func `a raw message that arrived is not confused with a message of an app that did not`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, after: 2s, do: bob.accept }
+          - { at: 10s, send: call_hangup, from: mallory, to: bob, fields: { callId: alice-1 } }
+        """, expect: "  - { never: bob.call.state == ended, between: [5s, 29s] }"))
+    #expect(result.findings.isEmpty, "\(result.findings)")
+  }
+
+  @Test func `a raw message to a device without a network tests nothing`() throws {
+    let actual = try missing(
+      """
+        - { at: 4s, fault: link.down, link: bob/wifi, for: 20s }
+        - { at: 6s, \(Self.offer) }
+        - { at: 6s, send: call_hangup, from: mallory, to: bob, fields: { callId: m1 } }
+      """)
+    #expect(actual.allSatisfy { $0 == "it left the server at 6.00 s, and had not arrived when the run ended" })
+    #expect(actual.count == 2)
+  }
+
+  @Test func `a raw message to an app that never connects tests nothing`() throws {
+    let actual = try missing(
+      """
+        - { at: 0s, fault: link.down, link: bob/wifi }
+        - { at: 5s, \(Self.offer) }
+      """)
+    #expect(actual == ["bob had no connection to the server that could take it"])
+  }
+
+  @Test func `a raw message that a reordering holds until the end of the run tests nothing`() throws {
+    let actual = try missing(
+      """
+        - { at: 1s, fault: signal.reorder, message: call_offer, count: 1 }
+        - { at: 29500ms, \(Self.offer) }
+      """)
+    #expect(actual.contains("a fault still held it when the run ended"))
+  }
+
+  @Test func `a raw message that a fault takes is met`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { at: 1s, fault: signal.drop, message: call_offer, count: 1 }
+          - { at: 5s, \(Self.offer) }
+        """, expect: "  - { never: bob.call.state == ringing }"))
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test func `of two raw messages of one type the one that is lost is named`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { at: 1s, fault: signal.delay, message: call_offer, by: 5s, count: 1 }
+          - { id: first, at: 2s, \(Self.offer) }
+          - { id: second, at: 3s, send: call_offer, from: mallory, to: bob, fields: { callId: m2, offer: v=0 } }
+          - { at: 5s, fault: signal.disconnect, peer: bob, for: 20s }
+        """))
+    #expect(result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'first'"])
+  }
+
+  // MARK: What changes nothing
+
+  @Test(arguments: ["swapped-setup", "changed-fingerprint", "rejected", "removed-section", "removed-credentials"])
+  func `a mutation that leaves a description as it is meets nothing`(word: String) throws {
+    let actual = try missing(
+      """
+        - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: \(word) }
+        - { at: 2s, \(Self.offer) }
+      """)
+    #expect(actual.count == 1, "\(actual)")
+  }
+
+  @Test func `an equal corruption finds nothing to change`() throws {
+    let actual = try missing(
+      """
+        - { at: 1s, fault: signal.corrupt, message: call_offer, field: callId, value: m2 }
+        - { at: 1s, fault: signal.corrupt, message: call_offer, field: call-id, value: m2 }
+        - { at: 2s, \(Self.offer) }
+      """)
+    #expect(actual == ["it met nothing: no message was like this, or each had that value already"])
+  }
+
+  // MARK: The end of the run
+
+  @Test func `nothing begins after the end of a run`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: wifi }, bob: { profile: knotos, network: wifi } }
+      run: 3s
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 2999ms, do: bob.accept }
+      expect:
+        - { eventually: bob.call.state == ringing, within: 2s }
+      """)
+    #expect(result.findings.map(\.actual) == ["its trigger never came"])
+  }
+
+  @Test(arguments: ["after: 20s, of: x", "every: 15s, times: 2", "every: 30s, times: 1"])
+  func `an entry at the very end of a run is an error, however it is written`(trigger: String) {
+    let loaded = ScenarioFile.load(
+      text: Self.scenario(
+        """
+          - { id: x, at: 10s, do: alice.call, to: bob }
+          - { \(trigger), do: alice.hangup }
+        """), registry: ProfileCatalogue.builtIn.registry)
+    #expect(loaded.diagnostics.map(\.code).contains(.beyondEnd))
+  }
+
+  @Test func `a run in which nothing happens is judged by no invariant`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: wifi } }
+      run: 5s
+      timeline: [{ mark: x, at: 1s }]
+      expect: invariants
+      """)
+    #expect(result.verdict == .vacuous)
+    #expect(result.findings.map(\.actual) == ["no user acted and no message reached an app: no invariant could break"])
   }
 }

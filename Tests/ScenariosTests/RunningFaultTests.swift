@@ -263,4 +263,39 @@ import Testing
     network.nat = nil
     #expect(FirewallRules(of: network) == nil)
   }
+
+  // MARK: Late events
+
+  private func lateEvents(_ event: String) -> String {
+    """
+    callsim: 1
+    id: test
+    peers: { alice: { profile: knotos, network: internet }, bob: { profile: knotos, network: internet } }
+    timeline:
+      - { at: 0s, fault: device.events-late, peer: bob, event: \(event), by: 2s, for: 20s }
+      - { at: 0s, do: alice.call, to: bob }
+      - { id: accept, when: bob.call.state == ringing, do: bob.accept }
+      - { mark: late, after: 1900ms, of: accept }
+      - { at: 22s, do: alice.hangup }
+    expect:
+      - { eventually: alice.call.state == connected, within: 1s, of: accept }
+      - { never: bob.call.state == connected, between: [accept, late] }
+      - { eventually: bob.call.state == connected, within: 2500ms, of: accept }
+    """
+  }
+
+  @Test func `an event of a connection that is late reaches the app after others`() throws {
+    let result = try run(lateEvents("connectionstatechange"))
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test func `only the named event is late`() throws {
+    let result = try run(lateEvents("iceconnectionstatechange"))
+    #expect(result.verdict == .fail, "\(result.findings)")
+  }
+
+  @Test func `a late event that never comes meets nothing`() throws {
+    let result = try run(lateEvents("removetrack"))
+    #expect(result.findings.contains { $0.actual == "it met nothing: no such event came while it lasted" })
+  }
 }

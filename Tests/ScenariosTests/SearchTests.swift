@@ -98,7 +98,7 @@ import Vocabulary
       """
     let loaded = ScenarioFile.load(text: text, registry: Self.registry)
     let alphabet = MoveAlphabet(loaded.scenario!.cells[0].scenario, registry: Self.registry)
-    #expect(!alphabet.allows(.nat))
-    #expect(alphabet.allows(.send))
+    #expect(!alphabet.kinds.contains(.nat))
+    #expect(alphabet.kinds.contains(.send))
   }
 }

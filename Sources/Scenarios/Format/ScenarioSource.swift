@@ -77,6 +77,17 @@ public struct ScenarioSource: Sendable, Equatable {
         + sources.recordings.map { File(path: $0.path, recording: $0.bytes) })
   }
 
+  /// The FNV-1a hash of all contents: the same wherever the files are.
+  package var contentHash: UInt64 {
+    var digest = FNV1a()
+    for file in files {
+      let bytes = file.bytes
+      withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { digest.mix($0) }
+      digest.mix(bytes)
+    }
+    return digest.value
+  }
+
   /// The path of the scenario file.
   public var path: String { files.first?.path ?? "" }
 

@@ -117,7 +117,7 @@ final class Director {
     }
   }
 
-  /// Stops all firings: the peers are being shut down.
+  /// Stops all firings.
   func end() { isOver = true }
 
   private func fire(_ entry: TimelineEntry) {

@@ -16,16 +16,13 @@ final class Effects {
   var explain: (() -> Explanation.Finding)?
   /// The outcomes that differ from their entries, one per entry.
   private var surprises: [(entry: String, finding: Finding)] = []
-  /// The raw messages, which may be lost now or, when a fault holds them, later.
-  private var sent: [(entry: TimelineEntry, type: String, receiver: String)] = []
+  private let rawMessages: RawMessages
 
   init(world: World, faults: FaultLayer, failures: HarnessFailures) {
     self.world = world
     self.faults = faults
     self.failures = failures
-    world.simulator.trace.listen(to: ServerEvents.messageUndeliverable) { [weak self] _, type, receiver in
-      self?.lost(type, to: receiver)
-    }
+    rawMessages = RawMessages(world)
   }
 
   func perform(_ entry: TimelineEntry) { failures.catching(at: entry) { try carryOut(entry) } }
@@ -70,20 +67,10 @@ final class Effects {
           actual: "\(lack) passed by \(time)")
       }
     }
-    sent.append((entry, message.type, world.scenario.userID(of: message.to)))
-    server.inject(
+    let delivery = server.inject(
       type: message.type, from: world.scenario.userID(of: message.from), to: world.scenario.userID(of: message.to),
       fields: NamedValues(message.fields), like: model)
-  }
-
-  /// Records that a server could not deliver a message: a raw one was not tested.
-  private func lost(_ type: String, to receiver: String) {
-    guard let index = sent.lastIndex(where: { $0.type == type && $0.receiver == receiver }) else { return }
-    let entry = sent.remove(at: index).entry
-    guard case .send(let message) = entry.effect else { return }
-    note(
-      .vacuous, entry, expected: "\(type) reaches \(message.to)",
-      actual: "\(message.to) was not connected to the server at \(Wording.time(world.simulator.now))")
+    rawMessages.add(message, of: entry, delivery)
   }
 
   private func note(_ refusal: ActionError?, _ entry: TimelineEntry, action: String) {
@@ -109,8 +96,11 @@ final class Effects {
   }
 
   /// Ends the timeline. A fault that has met nothing by now was not tested, nor was one that the end of the run cuts
-  /// short. Controls are exempt: their fault changes something in other cells, and nothing in this one.
+  /// short, nor a raw message that has not arrived. Controls are exempt: their fault changes something in other cells, and nothing in this one.
   func finish() {
+    for (entry, message, reason) in rawMessages.missing {
+      note(.vacuous, entry, expected: "\(message.type) reaches \(message.to)", actual: reason)
+    }
     for entry in world.scenario.timeline where !entry.isControl {
       guard let fault = entry.fault else { continue }
       let name = fault.kind.rawValue

@@ -22,6 +22,8 @@ public struct RunOutputs {
 
   /// Whether the result is to hold the coverage of the profiles.
   package var wantsCoverage = false
+  /// Whether the result is to hold a raw message for each that passed.
+  package var wantsMessages = false
 
   /// Makes outputs without receivers.
   public init() {}

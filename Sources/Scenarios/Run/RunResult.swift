@@ -1,4 +1,5 @@
 public import CallCore
+package import ScenarioFormat
 public import ScenarioJudge
 
 /// The result of a run of one cell with one seed.
@@ -36,6 +37,9 @@ public struct RunResult: Hashable, Sendable {
   package var choices: [UInt64] = []
   /// What the run showed, for a search that looks for new things; empty if it was not requested.
   package var features: [UInt64] = []
+
+  /// The first message of each type to each peer, as raw messages; empty if they were not requested.
+  package var messages: [RawMessage] = []
 
   /// The coverage of the profiles, excluded from comparisons of runs; nil if it was not requested.
   package var coverage: RunCoverage?

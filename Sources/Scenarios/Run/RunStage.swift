@@ -25,6 +25,8 @@ final class RunStage {
   private let sampler: StatsSampler
   private let cleartext: CleartextDetector
   private let meter: WireMeter
+  /// Whether a user has acted, or an app has had a message, so that invariants had something to judge.
+  private(set) var hasActivity = false
 
   /// Builds the world at virtual time zero. Judges must already listen, because they need the first values.
   init(_ context: MonitorContext, seed: UInt64, profiles: ProfileCatalogue, outputs: RunOutputs) throws {
@@ -45,6 +47,7 @@ final class RunStage {
     outputs.tap = WireReader(wire, peers: scenario.peers.map(\.name), secrets: secrets, next: outputs.tap)
     try WorldBuilder(scenario: scenario, profiles: profiles, outputs: outputs, secrets: secrets, world: world)
       .build()
+    if outputs.wantsMessages { for server in world.callServers { server.faults.keepLog() } }
     for peer in world.peers { paths.follow(simulator.interfaces(of: peer.host), of: peer.name) }
     faults = FaultLayer(world: world) { [failures] error in failures.catching { throw error } }
     let effects = Effects(world: world, faults: faults, failures: failures)
@@ -52,6 +55,8 @@ final class RunStage {
     director = Director(
       scenario, clock: world.timekeeper.clock, anchors: context.anchors, watch: watch, trace: trace
     ) { effects.perform($0) }
+    context.trace.listen(to: PeerEvents.action) { [unowned self] _, _, _ in hasActivity = true }
+    context.trace.listen(to: ServerEvents.messageReceived) { [unowned self] _, _, _ in hasActivity = true }
     for meter in sampler.recovery {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
     }

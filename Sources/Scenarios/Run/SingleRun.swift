@@ -73,6 +73,8 @@ public struct SingleRun {
     try stage.world.start()
 
     playTimeline(stage, judge)
+    // Nothing begins after the end: what came of it would be judged by nobody.
+    stage.director.end()
     let end = stage.now
     judge.finish(at: end)
     stage.effects.finish()
@@ -103,6 +105,7 @@ public struct SingleRun {
     result.realTime = record
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage
+    if outputs.wantsMessages { result.messages = stage.world.firstMessages }
     return result
   }
 
@@ -149,7 +152,6 @@ public struct SingleRun {
     settle(world, judge)
     judge.invariants.endOfPhaseTwo(at: stage.now)
     let programFailure = world.programs.failure
-    stage.director.end()
     stage.coverage?.end()
     world.shutDownPeers()
     // Programs get time to send their release messages; without programs there is no need to wait in real time.
@@ -194,6 +196,12 @@ public struct SingleRun {
         Finding(
           .vacuous, "expect", location: path, expected: "something that must be true of the run",
           actual: "nothing is expected: only the invariants were checked", time: .zero))
+    }
+    if cell.scenario.expectsInvariantsOnly, !stage.hasActivity {
+      findings.append(
+        Finding(
+          .vacuous, "expect", location: path, expected: "something that the invariants judge",
+          actual: "no user acted and no message reached an app: no invariant could break", time: .zero))
     }
     findings += violations.map { Finding($0) }
     return findings

@@ -2,26 +2,29 @@ package import CallCore
 package import ScenarioFormat
 package import Vocabulary
 
-/// Everything in a scenario that moves can act on: peers with their vocabularies, links, NATs and servers.
+/// Everything in a scenario that moves can act on: peers with their vocabularies, links, NATs and servers, as far as its
+/// section `fuzz` allows.
 package struct MoveAlphabet: Sendable {
   /// A peer with an app, so that it can be called and asked to do something.
   package struct Participant: Sendable {
     package let name: String
     package let vocabulary: ProfileVocabulary
     package let interfaces: [String]
+    /// The messages that may be sent to the app, those that only apps send included.
+    package let messages: [MessageDeclaration]
 
     /// The profile's main machine.
     package var machine: StateMachine? { vocabulary.mainMachine }
-    /// The messages that a server may send to the app.
-    package var messages: [MessageDeclaration] {
-      vocabulary.messages.filter { $0.direction.includes(.serverToClient) }
-    }
+    /// The messages that a server sends to the app.
+    package var served: [MessageDeclaration] { messages.filter { $0.direction.includes(.serverToClient) } }
   }
 
   package let scenario: Scenario
   package let participants: [Participant]
   /// The puppet in whose name strangers send; it is added to the scenario if it has none.
   package let stranger: String
+  /// The kinds of moves that can be made, in order.
+  package let kinds: [MoveKind]
   /// The links of participants.
   package let links: [String]
   /// The networks whose router has a NAT.
@@ -30,12 +33,19 @@ package struct MoveAlphabet: Sendable {
   package let stunServers: [String]
   /// A virtual time by which the timeline is usually complete.
   package let horizon: Interval
+  /// A run without moves.
+  package let record: BaseRecord
 
-  package init(_ scenario: Scenario, registry: ProfileRegistry) {
+  package init(_ scenario: Scenario, registry: ProfileRegistry, record: BaseRecord = BaseRecord()) {
     self.scenario = scenario
+    self.record = record
+    let fuzz = scenario.fuzz ?? Scenario.FuzzSettings()
+    let types = fuzz.messages.map(\.value)
     participants = scenario.peers.filter { $0.stack == .real }.compactMap { peer in
-      peer.profile.flatMap { registry.vocabulary($0.value) }.map {
-        Participant(name: peer.name, vocabulary: $0, interfaces: peer.interfaces.map(\.name))
+      peer.profile.flatMap { registry.vocabulary($0.value) }.map { vocabulary in
+        Participant(
+          name: peer.name, vocabulary: vocabulary, interfaces: peer.interfaces.map(\.name),
+          messages: vocabulary.messages.filter { types.isEmpty || types.contains($0.name) })
       }
     }
     let puppets = scenario.peers.filter { $0.stack == .puppet }.map(\.name)
@@ -43,6 +53,10 @@ package struct MoveAlphabet: Sendable {
     stranger =
       puppets.first ?? ["mallory", "stranger"].first { !taken.contains($0) }
       ?? "stranger-\(scenario.peers.count)"
+    let chosen = fuzz.moves.map(\.value)
+    kinds = MoveKind.allCases.filter {
+      (chosen.isEmpty || chosen.contains($0)) && scenario.obstacle(to: $0, registry) == nil
+    }
     let names = participants.map(\.name)
     links = scenario.topology.links.filter { names.contains($0.from.value) }.map(\.name)
     translated = scenario.topology.networks.filter { $0.nat != nil }.map(\.name)
@@ -68,6 +82,7 @@ package struct MoveAlphabet: Sendable {
   /// Returns the scenario with additional entries, judged by the invariants alone.
   package func scenario(with moves: [TimelineEntry]) -> Scenario {
     var varied = scenario
+    varied.fuzz = nil
     varied.expectations = []
     varied.expectsInvariantsOnly = true
     for move in moves {
@@ -87,16 +102,17 @@ package struct MoveAlphabet: Sendable {
     return varied
   }
 
-  /// Returns whether the scenario has anything that a kind of moves acts on.
-  package func allows(_ kind: MoveKind) -> Bool {
-    switch kind {
-    case .send, .drop, .duplicate, .delay, .reorder, .corrupt:
-      participants.contains { !$0.messages.isEmpty && server(of: $0) != nil }
-    case .disconnect: participants.contains { server(of: $0) != nil }
-    case .link: !links.isEmpty
-    case .nat: !translated.isEmpty
-    case .relay: !relays.isEmpty || !stunServers.isEmpty
-    case .action, .packets, .device: !participants.isEmpty
+  /// Returns the names in which messages to a participant are sent: others first, then its own, then a stranger's.
+  func senders(to participant: Participant) -> [String] {
+    let all = participants.filter { $0.name != participant.name }.map(\.name) + [participant.name, stranger]
+    guard let chosen = scenario.fuzz?.senders.map(\.value), !chosen.isEmpty else { return all }
+    return chosen
+  }
+
+  /// Returns the messages of another run, to this participant.
+  func recorded(to participant: Participant) -> [RawMessage] {
+    record.messages.filter { message in
+      message.to == participant.name && participant.messages.contains { $0.name == message.type }
     }
   }
 

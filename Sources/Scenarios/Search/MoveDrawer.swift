@@ -10,7 +10,7 @@ struct MoveDrawer: ~Copyable {
 
   init(_ alphabet: MoveAlphabet, kinds: [MoveKind], choices: consuming Choices) {
     self.alphabet = alphabet
-    self.kinds = kinds.filter { alphabet.allows($0) }
+    self.kinds = alphabet.kinds.filter { kinds.contains($0) }
     self.choices = choices
   }
 
@@ -41,16 +41,30 @@ struct MoveDrawer: ~Copyable {
   private mutating func delay() -> Interval { choices.pick(Self.delays) }
 
   private mutating func trigger(prefersStart: Bool) -> TimelineEntry.Trigger {
-    switch choices.below(prefersStart ? 4 : 3) {
+    if prefersStart, choices.chance(75) { return .at(.zero) }
+    switch choices.below(4) {
     case 0: return .at(.zero + .milliseconds(10 * Int64(choices.below(Int(alphabet.horizon.milliseconds / 10)))))
-    case 1, 2:
+    default:
       let participant = choices.pick(alphabet.participants)
       guard let machine = participant.machine else { return .at(.zero) }
-      let state = choices.pick(machine.states).name
+      let seen = alphabet.record.states[participant.vocabulary.profile] ?? []
+      let state = pick(machine.states) { seen.contains($0.name) }.name
       let anchor = Anchor(kind: .entersState(subject: participant.name, machine: machine.name, state: state))
       return .after(delay(), of: anchor)
-    default: return .at(.zero)
     }
+  }
+
+  /// Picks an element; most often one that the scenario shows without moves.
+  private mutating func pick<Element>(_ elements: [Element], isSeen: (Element) -> Bool) -> Element {
+    let seen = elements.filter(isSeen)
+    return choices.chance(80) && !seen.isEmpty ? choices.pick(seen) : choices.pick(elements)
+  }
+
+  private mutating func pick(
+    _ messages: [MessageDeclaration], of participant: MoveAlphabet.Participant
+  ) -> MessageDeclaration {
+    let seen = alphabet.record.received[participant.vocabulary.profile] ?? []
+    return pick(messages) { seen.contains($0.name) }
   }
 
   private mutating func duration() -> Interval {
@@ -90,20 +104,34 @@ struct MoveDrawer: ~Copyable {
     let receiver = choices.pick(alphabet.participants)
     let messages = receiver.messages
     guard !messages.isEmpty, let server = alphabet.server(of: receiver) else { return nil }
-    let others = alphabet.participants.map(\.name).filter { $0 != receiver.name }
-    let sender = choices.pick(others + others + [receiver.name, alphabet.stranger])
+    let senders = alphabet.senders(to: receiver)
+    // The first ones are the other participants, whose messages an app is most likely to obey.
+    let sender = choices.pick(senders.prefix(max(1, alphabet.participants.count - 1)) + senders)
+    let recorded = alphabet.recorded(to: receiver)
+    if choices.chance(10), !recorded.isEmpty {
+      var message = choices.pick(recorded)
+      message.from = sender
+      return message
+    }
     let declaration = choices.pick(messages)
     var message = RawMessage(type: declaration.name, from: sender, to: receiver.name)
     message.server = server
-    message.like = choices.chance(60) ? declaration.name : choices.pick(messages).name
+    message.like = choices.chance(40) ? declaration.name : model(for: receiver)
     if choices.chance(20) { message.number = 1 + choices.below(3) }
     return message
   }
 
+  /// Returns the type of a message that gives the content: most often the first one of the scenario, which is there at
+  /// any time.
+  private mutating func model(for receiver: MoveAlphabet.Participant) -> String {
+    if let first = alphabet.record.messages.first, choices.chance(60) { return first.type }
+    return pick(receiver.vocabulary.messages, of: receiver).name
+  }
+
   private mutating func signalling(_ kind: FaultKind) -> TimelineEntry.Effect? {
     let receiver = choices.pick(alphabet.participants)
-    guard !receiver.messages.isEmpty, let server = alphabet.server(of: receiver) else { return nil }
-    let message = choices.pick(receiver.messages)
+    guard !receiver.served.isEmpty, let server = alphabet.server(of: receiver) else { return nil }
+    let message = pick(receiver.served, of: receiver)
     var arguments: [(String, Value)] = [("message", .text(message.name)), ("to", .text(receiver.name))]
     if choices.chance(80) { arguments.append(("count", .count(1))) }
     if kind == .signalDelay {
@@ -173,7 +201,7 @@ struct MoveDrawer: ~Copyable {
       .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels, .turnDeny, .turnReject, .stunSilent,
     ]
     let kind = choices.pick(kinds)
-    let code = kind == .turnReject ? [("code", Value.count(choices.pick([400, 403, 437, 438, 486, 500, 508])))] : []
+    let code = kind == .turnReject ? [("code", Value.count(choices.pick([400, 401, 403, 437, 438, 441, 486, 500, 508])))] : []
     return fault(kind, [server] + code, for: kind.lasts ? duration() : nil)
   }
 
@@ -191,11 +219,14 @@ struct MoveDrawer: ~Copyable {
   private mutating func device() -> TimelineEntry.Effect? {
     let participant = choices.pick(alphabet.participants)
     let peer: (String, Value) = ("peer", .text(participant.name))
-    switch choices.below(3) {
-    case 0:
+    switch choices.below(5) {
+    case 0, 1:
+      let event = choices.pick(MoveTable.lateEvents)
+      return .late(event, of: participant.name, by: max(.milliseconds(1), delay()), for: duration())
+    case 2:
       let latency = choices.pick([Interval.milliseconds(60), .milliseconds(400)])
       return fault(.deviceAudioLate, [peer, ("by", .duration(latency))], for: duration())
-    case 1:
+    case 3:
       let jump = choices.pick([Interval.seconds(-3_600), .seconds(60), .seconds(86_400)])
       return fault(.clockJump, [peer, ("by", .duration(jump))])
     default:

@@ -9,6 +9,7 @@ package struct MoveTable: Sendable {
   package let rows: [TimelineEntry]
 
   package init(_ alphabet: MoveAlphabet, kinds: [MoveKind] = MoveKind.allCases) {
+    let kinds = alphabet.kinds.filter { kinds.contains($0) }
     var rows: [TimelineEntry] = []
     for participant in alphabet.participants {
       for state in participant.machine?.states ?? [] {
@@ -32,14 +33,13 @@ package struct MoveTable: Sendable {
       .milliseconds(10), of: Anchor(kind: .entersState(subject: participant.name, machine: machine, state: state)))
   }
 
-  /// Returns every message to a participant: with the content of the newest of its type, and of every other type that
-  /// gives it a call and a description.
+  /// Returns every message to a participant: with the content of the newest of its type, of every other type that gives
+  /// it a call and a description, and of a message of another run.
   private static func messages(
     to participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet
   ) -> [RawMessage] {
-    let senders =
-      alphabet.participants.filter { $0.name != participant.name }.map(\.name) + [participant.name, alphabet.stranger]
-    let server = alphabet.server(of: participant)
+    let senders = alphabet.senders(to: participant)
+    guard let server = alphabet.server(of: participant) else { return [] }
     var messages: [RawMessage] = []
     for declaration in participant.messages {
       let models = participant.messages.filter { $0.name == declaration.name || $0.field(.description) != nil }
@@ -51,7 +51,7 @@ package struct MoveTable: Sendable {
         }
       }
     }
-    return messages
+    return messages + alphabet.recorded(to: participant)
   }
 
   private static func actions(
@@ -70,12 +70,17 @@ package struct MoveTable: Sendable {
     }
   }
 
+  /// The events of a connection that an app waits for.
+  static let lateEvents: [ConnectionEventName] = [
+    .iceCandidate, .iceConnectionStateChange, .connectionStateChange, .signalingStateChange, .stateChange, .error, .track,
+  ]
+
   /// Returns the faults and mutations of the first message of each type that comes to a participant.
   private static func faults(
     of participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet, _ kinds: [MoveKind]
   ) -> [TimelineEntry] {
     var effects: [TimelineEntry.Effect] = []
-    for message in participant.messages {
+    for message in participant.served {
       func add(_ kind: FaultKind, _ more: [(String, Value)] = []) {
         let arguments = [("message", Value.text(message.name)), ("to", .text(participant.name)), ("count", .count(1))]
         var fault = Fault(kind: kind, arguments: Arguments(arguments + more))
@@ -90,7 +95,24 @@ package struct MoveTable: Sendable {
       if kinds.contains(.reorder) { add(.signalReorder) }
       if kinds.contains(.corrupt) { for mutation in Mutations.all(of: message) { add(.signalCorrupt, mutation) } }
     }
+    if kinds.contains(.device) {
+      for event in lateEvents {
+        effects.append(.late(event, of: participant.name, by: .seconds(1), for: nil))
+      }
+    }
     return effects.map { TimelineEntry(.at(.zero), $0) }
+  }
+}
+
+extension TimelineEntry.Effect {
+  /// Makes events of a peer's connections late.
+  static func late(
+    _ event: ConnectionEventName, of peer: String, by delay: Interval, for duration: Interval?
+  ) -> TimelineEntry.Effect {
+    let arguments: [(String, Value)] = [
+      ("peer", .text(peer)), ("event", .text(event.rawValue)), ("by", .duration(delay)),
+    ]
+    return .fault(Fault(kind: .deviceEventsLate, arguments: Arguments(arguments)), duration: duration)
   }
 }
 

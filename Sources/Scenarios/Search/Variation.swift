@@ -1,4 +1,4 @@
-package import ScenarioFormat
+public import ScenarioFormat
 
 /// A change of a scenario by moves, named by a few numbers: the same numbers give the same scenario.
 public struct Variation: Hashable, Sendable {

@@ -86,6 +86,22 @@ public final class Device {
     return audioLatency
   }
 
+  // MARK: Events of connections
+
+  /// The delays with which events of peer connections reach the app.
+  package private(set) var eventLateness = EventLateness()
+
+  package func setEventLateness(_ lateness: EventLateness) { eventLateness = lateness }
+
+  /// The number of events so far, by name.
+  package private(set) var eventCounts: [ConnectionEventName: Int] = [:]
+
+  /// Counts an event and returns its delay.
+  func takeLateness(of event: ConnectionEventName) -> Interval {
+    eventCounts[event, default: 0] += 1
+    return eventLateness[event]
+  }
+
   // MARK: Audio unit
 
   /// Starts the audio unit with the *current* session. If the session does not permit recording and playback, the unit

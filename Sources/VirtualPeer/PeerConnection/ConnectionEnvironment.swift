@@ -62,7 +62,7 @@ package final class ConnectionEnvironment {
   package func makeEvents(of subject: String) -> ConnectionEvents {
     var events = ConnectionTrace(trace: trace, subject: subject, keyLog: keyLog)
     events.begin()
-    return ConnectionEvents(events, clock: clock)
+    return ConnectionEvents(events, clock: clock, device: device)
   }
 
   // MARK: Audio

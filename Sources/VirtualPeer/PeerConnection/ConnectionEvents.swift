@@ -1,5 +1,6 @@
 internal import CallCore
 package import PeerSession
+internal import Vocabulary
 
 /// The outputs of a connection: written into the trace when the connection has finished its work, and then delivered to
 /// the delegate from the run loop, so that the connection is never re-entered.
@@ -11,11 +12,13 @@ package struct ConnectionEvents {
 
   private var trace: ConnectionTrace
   private let clock: PeerClock
+  private let device: Device
   private var pending: [Told] = []
 
-  init(_ trace: ConnectionTrace, clock: PeerClock) {
+  init(_ trace: ConnectionTrace, clock: PeerClock, device: Device) {
     self.trace = trace
     self.clock = clock
+    self.device = device
   }
 
   var isEmpty: Bool { pending.isEmpty }
@@ -40,9 +43,44 @@ package struct ConnectionEvents {
     }
     pending.removeAll(keepingCapacity: true)
     guard !events.isEmpty, connection.delegate != nil else { return }
-    clock.schedule(after: .zero) { [weak connection] in
+    var rest = events[...]
+    while let first = rest.first {
+      let lateness = device.takeLateness(of: first.name)
+      let end = rest.dropFirst().firstIndex { device.eventLateness[$0.name] != lateness } ?? rest.endIndex
+      for event in rest[..<end].dropFirst() { _ = device.takeLateness(of: event.name) }
+      deliver(rest[..<end], from: connection, after: lateness)
+      rest = rest[end...]
+    }
+  }
+
+  private func deliver(_ events: ArraySlice<SessionEvent>, from connection: any PeerConnection, after delay: Interval) {
+    clock.schedule(after: delay) { [weak connection] in
       guard let connection else { return }
       for event in events { connection.delegate?.connection(connection, did: event) }
+    }
+  }
+}
+
+extension SessionEvent {
+  /// The name of W3C's event handler.
+  fileprivate var name: ConnectionEventName {
+    switch self {
+    case .signalingStateChange: .signalingStateChange
+    case .iceGatheringStateChange: .iceGatheringStateChange
+    case .iceCandidate: .iceCandidate
+    case .iceCandidatesRemoved: .iceCandidatesRemoved
+    case .iceServerError: .iceCandidateError
+    case .iceConnectionStateChange: .iceConnectionStateChange
+    case .selectedCandidatePairChange: .selectedCandidatePairChange
+    case .dtlsStateChange: .stateChange
+    case .dtlsFailed: .error
+    case .connectionStateChange: .connectionStateChange
+    case .negotiationNeeded: .negotiationNeeded
+    case .track: .track
+    case .removeTrack: .removeTrack
+    case .mute: .mute
+    case .unmute: .unmute
+    case .ended: .ended
     }
   }
 }

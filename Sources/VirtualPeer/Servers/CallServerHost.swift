@@ -75,9 +75,11 @@ package final class CallServerHost {
   ///
   /// - Parameters:
   ///   - model: The message that has passed before and gives the fields that are not given, by their roles and names.
+  /// - Returns: the way of the message from now on.
+  @discardableResult
   package func inject(
     type: String, from: String, to: String, fields: NamedValues, like model: SignallingMessage? = nil
-  ) {
+  ) -> RawDelivery {
     var content = MessageContent(type)
     let sender = codec.senderField(of: type)
     if let sender { content.fields.append(JSON.Member(sender, .string(from))) }
@@ -87,7 +89,7 @@ package final class CallServerHost {
         content[field.name] = codec.value(for: field, in: model)
       }
     }
-    inject(content, from: from, to: to)
+    return inject(content, from: from, to: to)
   }
 
   /// Returns a message that passed: the newest of the type, or the one of this number, counted from 1.
@@ -95,10 +97,18 @@ package final class CallServerHost {
     faults.log?.message(type, number: number)
   }
 
+  /// Returns the name of the field that names a message's sender, if there is one.
+  package func senderField(of type: String) -> String? { codec.senderField(of: type) }
+
+  /// The first message of each type to each user, if a log is kept.
+  package var firstMessages: [SignallingMessage] { faults.log?.firstToEach ?? [] }
+
   /// Delivers a message unchanged.
-  package func inject(_ message: MessageContent, from: String, to: String) {
-    tap.forge(message)
+  @discardableResult
+  package func inject(_ message: MessageContent, from: String, to: String) -> RawDelivery {
+    let delivery = tap.forge(message)
     server.inject(message, from: from, to: to)
+    return delivery
   }
 
   // MARK: Peer connections

@@ -2,10 +2,18 @@ internal import Vocabulary
 
 /// The messages that passed a server, in order: raw messages and mutations take their fields from here.
 struct MessageLog {
-  /// The number of messages that are kept of each type: the first ones, and the newest.
+  /// The messages of one type: the first ones, and the newest.
+  private struct Kind {
+    var first: [SignallingMessage] = []
+    var newest: SignallingMessage?
+  }
+
+  /// The number of messages of a type that can be named by their number.
   private static let limit = 256
 
-  private var messages: [String: [SignallingMessage]] = [:]
+  private var messages: [String: Kind] = [:]
+  /// The first message of each type to each user, in the order in which they came.
+  private(set) var firstToEach: [SignallingMessage] = []
   private var callIDs: [JSON] = []
   private var users: [String] = []
   private var candidates: [String: [String]] = [:]
@@ -15,8 +23,11 @@ struct MessageLog {
       if let user, !users.contains(user) { users.append(user) }
     }
     guard let content = message.content else { return }
-    messages[message.type, default: []].append(message)
-    if messages[message.type, default: []].count > Self.limit { messages[message.type]?.remove(at: Self.limit / 2) }
+    var kind = messages[message.type, default: Kind()]
+    if kind.first.count < Self.limit { kind.first.append(message) }
+    kind.newest = message
+    messages[message.type] = kind
+    if !firstToEach.contains(where: { $0.type == message.type && $0.to == message.to }) { firstToEach.append(message) }
     if let id = declaration?.field(.callID).flatMap({ content[$0.name] }), callIDs.last != id {
       callIDs.removeAll { $0 == id }
       callIDs.append(id)
@@ -30,9 +41,9 @@ struct MessageLog {
 
   /// Returns a message of a type: the newest, or the one of this number, counted from 1.
   func message(_ type: String, number: Int? = nil) -> SignallingMessage? {
-    guard let all = messages[type] else { return nil }
-    guard let number else { return all.last }
-    return all.indices.contains(number - 1) ? all[number - 1] : nil
+    guard let kind = messages[type] else { return nil }
+    guard let number else { return kind.newest }
+    return kind.first.indices.contains(number - 1) ? kind.first[number - 1] : nil
   }
 
   /// Returns values from outside a message for its mutation: the id of the call before its own, a third user, and the

@@ -163,7 +163,12 @@ package final class SignallingFaults {
   }
 
   /// Passes `message` on to `deliver`: now, later, twice, changed or never.
-  package func pass(_ message: SignallingMessage, on lane: Lane, deliver: @escaping (SignallingMessage) -> Void) {
+  ///
+  /// - Returns: false if never.
+  @discardableResult
+  package func pass(
+    _ message: SignallingMessage, on lane: Lane, deliver: @escaping (SignallingMessage) -> Void
+  ) -> Bool {
     let overtaken = held.filter { $0.lane == lane }
     held.removeAll { $0.lane == lane }
     defer {
@@ -175,7 +180,9 @@ package final class SignallingFaults {
     }
     var effects: [(id: ID, effect: SignallingFault.Effect)] = []
     var isLost = false
-    for index in faults.indices where isMeant(faults[index].fault, for: message) {
+    // Each fault acts on what the older ones leave: an equal one finds nothing to change.
+    var current = message
+    for index in faults.indices where isMeant(faults[index].fault, for: current) {
       // A frame that an older fault drops counts too, so that the frames this fault meets do not depend on other
       // faults.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
@@ -189,10 +196,12 @@ package final class SignallingFaults {
       effects.append((faults[index].id, effect))
       tell(effect, message)
       isLost = effect == .drop || effect == .blackhole
+      if let changed = changed(current, by: effect) { current = changed }
     }
     // An overtaking frame is not held itself, or the two would not change places.
     if !overtaken.isEmpty { effects.removeAll { $0.effect == .reorder } }
     carryOut(effects[...], on: message, lane, deliver)
+    return !isLost
   }
 
   /// Returns whether a fault applies to a message; a fault of a field applies only to messages with this field.
@@ -232,21 +241,29 @@ package final class SignallingFaults {
       goOn(message)
       goOn(message)
     case .reorder: hold(message, on: lane, for: id, goOn)
-    case .corrupt:
-      var damaged = message
-      damaged.text = MessageContent.damaged(message.text)
-      goOn(damaged)
-    case .damage(let field): goOn(changed(message, field) { $0.damage($1) })
-    case .set(let field, let text): goOn(changed(message, field) { $0[$1] = value(text, of: field, in: message) })
     case .mutate(.description(.inlineCandidates)):
       clock.schedule(after: Self.candidateTime) { [self] in
         goOn(mutated(message, by: .description(.inlineCandidates)) ?? message)
       }
-    case .mutate(let mutation): goOn(mutated(message, by: mutation) ?? message)
+    case .corrupt, .damage, .set, .mutate, .mutateFrame: goOn(changed(message, by: effect) ?? message)
+    }
+  }
+
+  /// Returns what an effect makes of a message at once; nil if it leaves the message as it is.
+  private func changed(_ message: SignallingMessage, by effect: SignallingFault.Effect) -> SignallingMessage? {
+    switch effect {
+    case .corrupt:
+      var damaged = message
+      damaged.text = MessageContent.damaged(message.text)
+      return damaged
+    case .damage(let field): return changed(message, field) { $0.damage($1) }
+    case .set(let field, let text): return changed(message, field) { $0[$1] = value(text, of: field, in: message) }
+    case .mutate(let mutation): return mutated(message, by: mutation)
     case .mutateFrame(let mutation):
       var mutated = message
       mutated.text = mutation.mutate(message.text)
-      goOn(mutated)
+      return mutated
+    case .drop, .delay, .duplicate, .reorder, .blackhole: return nil
     }
   }
 

@@ -15,6 +15,8 @@ final class SignallingTap {
   private let record: SignallingRecord
   /// The messages of puppets, which need no declaration.
   private var forged: Set<MessageContent> = []
+  /// The raw messages that the server has not sent yet, in order.
+  private var deliveries: [(content: MessageContent, delivery: RawDelivery)] = []
   private var sockets: [SignallingSocket] = []
   private var refused: [String] = []
   private var socketCount = 0
@@ -85,12 +87,26 @@ final class SignallingTap {
   func send(_ text: String, on socket: SignallingSocket) {
     let message = codec.message(text, from: nil, to: socket.user)
     check(message, going: .serverToClient)
-    pass(message, on: .init(socket: socket.number, isToClient: true)) { [weak self, weak socket, record] changed in
+    let delivery = takeDelivery(of: message)
+    delivery?.state = .held
+    let isTaken = !pass(message, on: .init(socket: socket.number, isToClient: true)) {
+      [weak self, weak socket, record, trace] changed in
       if let socket { record.forwarded(changed, unchanged: message, to: socket.user) }
-      guard let self, !(socket?.sendNow(changed.text) ?? false), changed.content != nil else { return }
+      let hasLeft = socket?.sendNow(changed.text) ?? false
+      delivery?.state = hasLeft ? .left(trace.now) : .unconnected(trace.now)
+      delivery?.frame = SignallingRecord.identity(of: changed.text)
+      guard let self, !hasLeft, changed.content != nil else { return }
       // A fault held it for longer than the connection lasted.
       trace.write(ServerEvents.messageUndeliverable, subject, changed.type, changed.to ?? SignallingFaults.server)
     }
+    if isTaken { delivery?.state = .taken }
+  }
+
+  private func takeDelivery(of message: SignallingMessage) -> RawDelivery? {
+    guard let content = message.content, let index = deliveries.firstIndex(where: { $0.content == content }) else {
+      return nil
+    }
+    return deliveries.remove(at: index).delivery
   }
 
   /// Writes the difference between a message of an app or the server and its declaration.
@@ -103,17 +119,30 @@ final class SignallingTap {
       ServerEvents.messageMisfit, subject, message.type, message.from ?? server, message.to ?? server, problem)
   }
 
-  /// Exempts a puppet's message from the check against declarations.
-  func forge(_ content: MessageContent) { forged.insert(content) }
+  /// Exempts a raw message from the check against declarations, and follows it.
+  func forge(_ content: MessageContent) -> RawDelivery {
+    forged.insert(content)
+    let delivery = RawDelivery()
+    deliveries.append((content, delivery))
+    return delivery
+  }
 
+  /// - Returns: false if a fault takes the message.
+  @discardableResult
   private func pass(
     _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Void
-  ) {
+  ) -> Bool {
     let isMet = isMet(message.type, isToClient: lane.isToClient)
     if isMet { faults.record(message) }
-    if faults.isSilent { return faults.swallowed(message, isMet: isMet) }
-    guard isMet else { return deliver(message) }
-    faults.pass(message, on: lane, deliver: deliver)
+    if faults.isSilent {
+      faults.swallowed(message, isMet: isMet)
+      return false
+    }
+    guard isMet else {
+      deliver(message)
+      return true
+    }
+    return faults.pass(message, on: lane, deliver: deliver)
   }
 
   private func isMet(_ type: String, isToClient: Bool) -> Bool {

@@ -260,6 +260,12 @@ extension KeyCases {
       "device.audio-late", ", peer: @peer, by: @by, for: 500ms",
       [("peer", ["alice", "bob"]), ("by", ["30ms", "90ms"])],
       in: { KeyWorld.lan(timeline: $0, rest: "media: real", talk: "1s") })
+    + fault(
+      "device.events-late", ", peer: @peer, event: @event, by: @by, for: 5s",
+      [
+        ("peer", ["alice", "bob"]), ("event", ["icecandidate", "connectionstatechange"]), ("by", ["300ms", "700ms"]),
+      ],
+      in: { KeyWorld.lan(timeline: $0.replacing("at: 500ms", with: "at: 1ms"), talk: "1s") })
 
   private static let dropping = entry("at: 50ms, fault: packet.drop, protocol: rtp, for: 1s<>")
   /// The clock shows in the sender reports of its owner.

@@ -1,4 +1,5 @@
 import Testing
+import Vocabulary
 
 @testable import ScenarioFormat
 
@@ -12,6 +13,12 @@ enum KeyCases {
       ("*.why", "said to people: it is echoed in failures"),
       ("*.title", "said to people"),
       ("scenario.tags", "selects scenarios: run -t"),
+      ("scenario.fuzz", "what a search may do: FuzzSettingsTests"),
+      ("fuzz.moves", "what a search may do: FuzzSettingsTests"),
+      ("fuzz.messages", "what a search may do: FuzzSettingsTests"),
+      ("fuzz.senders", "what a search may do: FuzzSettingsTests"),
+      ("fuzz.most", "what a search may do: FuzzSettingsTests"),
+      ("fuzz.runs", "what a search may do: FuzzSettingsTests"),
       ("scenario.invariants", "the members are the key 'invariant change.invariant'"),
       ("invariant change.invariant", "what an invariant finds needs a broken app: JudgeInvariantTests"),
       ("limits.wall", "time of the machine, not of the run"),
@@ -39,6 +46,11 @@ enum KeyCases {
   static let inertWords: [(site: String, words: [String], reason: String)] = [
     ("peer.stack", ["external"], "needs a program: ExternalTests"),
     ("dtls.role", ["auto"], "is active, by RFC 8842"),
+    (
+      "fault device.events-late.event",
+      ConnectionEventName.allCases.map(\.rawValue).filter { $0 != "icecandidate" && $0 != "connectionstatechange" },
+      "the app of these scenarios does nothing at them: RunningFaultTests"
+    ),
   ]
 
   static func isInert(_ site: String) -> Bool {

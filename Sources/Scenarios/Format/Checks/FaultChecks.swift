@@ -56,7 +56,7 @@ enum FaultChecks {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
-      .clockJump, .deviceAudioLate:
+      .clockJump, .deviceAudioLate, .deviceEventsLate:
       return nil
     }
   }
@@ -132,7 +132,7 @@ enum FaultChecks {
     case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .packetDrop, .deviceAudioLate:
+      .signalBlackhole, .dtlsDrop, .packetDrop, .deviceAudioLate, .deviceEventsLate:
       return nil
     }
   }
@@ -191,7 +191,7 @@ enum FaultChecks {
   private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     switch fault.kind {
     case .packetDrop, .dtlsDrop: checkPuppets(fault, scenario, &reading)
-    case .clockJump, .deviceAudioLate: checkDevice(fault, scenario, &reading)
+    case .clockJump, .deviceAudioLate, .deviceEventsLate: checkDevice(fault, scenario, &reading)
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,

@@ -33,8 +33,9 @@ enum RunLengthChecks {
 
   private static func checkEnds(_ entry: TimelineEntry, _ scenario: Scenario, _ reading: inout Reading) {
     // A fault at that time is reported as one that meets nothing.
-    if let duration = scenario.duration, entry.trigger == .at(.zero + duration), entry.effect != .mark,
-      entry.fault == nil
+    if scenario.duration != nil, entry.effect != .mark, entry.fault == nil,
+      (TimelineChecks.firings(of: entry.id, scenario) ?? [TimelineChecks.earliest(entry, scenario)])
+        .contains(scenario.latestEnd)
     {
       let message = "it fires when the run ends, so that nothing that comes of it is judged"
       reading.report(.beyondEnd, message, at: entry.span, hint: "raise run")

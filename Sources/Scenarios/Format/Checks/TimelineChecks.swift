@@ -119,7 +119,7 @@ enum TimelineChecks {
     return .zero + moment.offset
   }
 
-  private static func earliest(_ entry: TimelineEntry, _ scenario: Scenario, depth: Int = 0) -> Instant {
+  static func earliest(_ entry: TimelineEntry, _ scenario: Scenario, depth: Int = 0) -> Instant {
     func after(_ delay: Interval, _ anchor: Anchor?) -> Instant {
       (anchor.flatMap { earliest($0.kind, scenario, depth: depth + 1) } ?? .zero) + delay
     }

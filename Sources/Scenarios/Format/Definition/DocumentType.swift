@@ -21,6 +21,7 @@ struct DocumentDraft: Sendable {
   var peers: [Named<PeerDraft>] = []
   var timeline: YAMLNode?
   var expectations: YAMLNode?
+  var fuzz: YAMLNode?
 
   private typealias Key = MappingType<DocumentDraft>.Key
 
@@ -81,6 +82,9 @@ struct DocumentDraft: Sendable {
           .list(.either(ExpectationVariant.all.map { .mapping($0.shape) }), 0...10_000),
         ])),
       \.expectations, "what must be true; invariants, if nothing but the invariants is judged"),
+    .key(
+      "fuzz", Scenario.FuzzSettings.type.format.deferred, \.fuzz,
+      "what \(ProgramName.current) fuzz and explore may do to it"),
   ]
 }
 

@@ -140,7 +140,7 @@ enum SendEffect {
       name: "like", shape: .text, isRequired: false,
       summary: "fields that are not given are those of the newest message of this type", defaultText: nil),
     MappingShape.Key(
-      name: "number", shape: .integer(1...1_000_000), isRequired: false,
+      name: "number", shape: .integer(1...256), isRequired: false,
       summary: "of the messages that 'like' names, this one, counted from 1", defaultText: nil),
     MappingShape.Key(
       name: "fields", shape: .named(ValueFormat<Value>.anyOrList.shape), isRequired: false,

@@ -89,6 +89,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case cannotFail = "E431"
   case cannotHold = "E432"
   case untestedWindow = "E433"
+  case impossibleMove = "E434"
 
   case emptyWindow = "W410"
   case unusedDefinition = "W411"
@@ -227,6 +228,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .cannotFail: "This holds in every possible run, so that it tests nothing."
     case .cannotHold: "This fails in every possible run."
     case .untestedWindow: "The window is empty, so that the expectation is never tested."
+    case .impossibleMove: "Nothing in the scenario is there for this kind of move, so that no search can make it."
     case .wrongRouter: "The network's router does not support this fault, or not with these arguments."
     case .changesNothing:
       "The fault has no effect in any cell, so that it tests nothing. In some cells it may have none, as a control "

@@ -35,6 +35,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case packetDrop = "packet.drop"
   case clockJump = "clock.jump"
   case deviceAudioLate = "device.audio-late"
+  case deviceEventsLate = "device.events-late"
 }
 
 /// One parameter of a fault. Names of links, networks and servers are checked against the cell's topology.
@@ -228,6 +229,14 @@ extension FaultKind {
       declare(
         [Self.peer("whose device"), FaultParameter("by", .value(.duration), required: true, "how late")],
         "audio callbacks of a device come late")
+    case .deviceEventsLate:
+      declare(
+        [
+          Self.peer("whose device"),
+          FaultParameter(
+            "event", .value(.choice(ConnectionEventName.allCases.map(\.rawValue))), "only this event; all without it"),
+          FaultParameter("by", .value(.duration), required: true, "how late"),
+        ], "events of the peer connections of a device reach its app late, in another order than others")
     }
   }
 
@@ -240,7 +249,7 @@ extension FaultKind {
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natSet, .firewallBlock,
       .firewallAllow, .turnDeny, .turnReject, .turnCertificate, .stunSilent, .signalDrop, .signalDelay,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
-      .deviceAudioLate:
+      .deviceAudioLate, .deviceEventsLate:
       true
     }
   }
@@ -254,7 +263,7 @@ extension FaultKind {
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop,
-      .packetDrop, .clockJump, .deviceAudioLate:
+      .packetDrop, .clockJump, .deviceAudioLate, .deviceEventsLate:
       false
     }
   }
@@ -267,7 +276,7 @@ extension FaultKind {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop,
-      .packetDrop, .clockJump, .deviceAudioLate:
+      .packetDrop, .clockJump, .deviceAudioLate, .deviceEventsLate:
       false
     }
   }

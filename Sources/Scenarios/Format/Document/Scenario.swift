@@ -32,6 +32,8 @@ public struct Scenario: Sendable, Equatable {
   public var expectsInvariantsOnly = false
   /// The named predicates of `define`, in file order.
   public var definitions: [Definition] = []
+  /// What a search may do to the scenario; nil if the file says nothing of it.
+  public var fuzz: FuzzSettings?
 
   /// Creates an empty scenario.
   public init() {}

@@ -101,7 +101,7 @@ public struct Anchor: Sendable, Equatable {
 }
 
 /// A signalling message that no app sends: it reaches the addressee by way of a server as if the sender had sent it.
-public struct RawMessage: Sendable, Equatable {
+public struct RawMessage: Sendable, Hashable {
   /// The type of the message.
   public var type: String
   /// The peer in whose name it is sent: a puppet, or a peer whose app does not know of it, as of a modified client.

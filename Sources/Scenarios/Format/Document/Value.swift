@@ -49,7 +49,7 @@ extension Value: CustomStringConvertible {
 }
 
 /// Named, typed arguments in the order they were written.
-public struct Arguments: Sendable, Equatable {
+public struct Arguments: Sendable, Hashable {
   /// The arguments, each name once.
   public var entries: [(name: String, value: Located<Value>)] = []
 
@@ -59,6 +59,14 @@ public struct Arguments: Sendable, Equatable {
   /// Compares names, values and order; locations are ignored.
   public static func == (a: Arguments, b: Arguments) -> Bool {
     a.entries.elementsEqual(b.entries) { $0.name == $1.name && $0.value == $1.value }
+  }
+
+  /// Hashes names, values and order.
+  public func hash(into hasher: inout Hasher) {
+    for entry in entries {
+      hasher.combine(entry.name)
+      hasher.combine(entry.value.value)
+    }
   }
 
   /// The value of an argument; nil when it is missing.

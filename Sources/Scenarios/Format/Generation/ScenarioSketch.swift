@@ -54,6 +54,7 @@ struct ScenarioSketch: ~Copyable {
     let timeline = calls() + (0..<below(7)).map { entry($0) }
     root.append(("timeline", .list(timeline)))
     root.append(("expect", .list((0..<(1 + below(6))).map { expectation($0) })))
+    if chance(20) { root.append(("fuzz", fuzz())) }
     return .mapping(root)
   }
 
@@ -63,6 +64,16 @@ struct ScenarioSketch: ~Copyable {
         guard invariant.isDefault else { return .text("+" + invariant.rawValue) }
         return .mapping([("invariant", .text("-" + invariant.rawValue)), ("why", .text("to see the rest"))])
       })
+  }
+
+  private mutating func fuzz() -> YAMLNode {
+    var own: Entries = []
+    if chance(50) { own.append(("moves", .list(MoveKind.allCases.filter { _ in chance(40) }.map { .text($0.rawValue) }))) }
+    if chance(30) { own.append(("messages", .list(messages.filter { _ in chance(40) }.map { .text($0.name) }))) }
+    if chance(30) { own.append(("senders", .list(peers.filter { _ in chance(50) }.map { .text($0) }))) }
+    if chance(30) { own.append(("most", .plain("\(1 + below(10))"))) }
+    if chance(30) { own.append(("runs", .plain("\(1 + below(1_000))"))) }
+    return .mapping(own)
   }
 
   // MARK: - Networks and peers

@@ -50,6 +50,7 @@ extension DocumentDraft {
     } else if !scenario.expectations.isEmpty {
       expectations = .list(scenario.expectations.enumerated().map { number, one in one.node(number: number) })
     }
+    fuzz = scenario.fuzz.map { Scenario.FuzzSettings.type.format.encode($0) }
   }
 }
 

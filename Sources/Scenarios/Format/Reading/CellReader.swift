@@ -47,6 +47,10 @@ struct CellReader {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
       scenario.expectsInvariantsOnly = node.scalar?.text == ExpectationReader.invariants
     }
+    if let node = draft.fuzz, let fuzz = Scenario.FuzzSettings.type.format.decode(node, &reading) {
+      scenario.fuzz = fuzz
+      FuzzChecks.check(fuzz, scenario, &reading)
+    }
     scenario.media = draft.media ?? (scenario.peers.contains(where: \.playsRecording) ? .real : .synthetic)
     PeerChecks.checkMedia(scenario, substituted, &reading)
     PeerChecks.checkRecordings(scenario, substituted, &reading)

@@ -340,7 +340,7 @@ enum EffectReader {
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect,
       .turnCertificate, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .packetDrop, .clockJump, .deviceAudioLate:
+      .signalBlackhole, .dtlsDrop, .packetDrop, .clockJump, .deviceAudioLate, .deviceEventsLate:
       return true
     }
   }
@@ -421,8 +421,13 @@ enum EffectReader {
     let declaration = reading.scope.peer(raw.to)?.vocabulary.profile?.message(raw.type)
     guard let fields = declaration?.fields else { return }
     for entry in raw.fields.entries where !fields.contains(where: { $0.name == entry.name }) {
-      let field = declaration?.field(entry.name)?.name ?? Suggestion.nearest(to: entry.name, among: fields.map(\.name))
-      guard let field else { continue }
+      if let field = declaration?.field(entry.name)?.name {
+        reading.report(
+          .unknownMessage, "\(raw.type) has no field '\(entry.name)': that is the role of '\(field)'",
+          at: entry.value.span, hint: "write \(field)")
+        continue
+      }
+      guard let field = Suggestion.nearest(to: entry.name, among: fields.map(\.name)) else { continue }
       reading.report(
         .undeclaredField, "\(raw.type) has no field '\(entry.name)'", at: entry.value.span,
         hint: "did you mean '\(field)'?")
@@ -438,7 +443,7 @@ enum EffectReader {
       raw.like = type
     }
     if let number = node["number"] {
-      guard let count = ValueFormat<Int>.count(1...1_000_000).decode(number, &reading) else { return false }
+      guard let count = ValueFormat<Int>.count(1...256).decode(number, &reading) else { return false }
       guard raw.like != nil else {
         reading.report(
           .conflictingKeys, "'number' says which message of 'like' gives the fields", at: number.span,

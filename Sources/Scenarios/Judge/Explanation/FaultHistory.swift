@@ -71,7 +71,7 @@ struct FaultHistory {
   private static func isBesideMedia(_ kind: FaultKind) -> Bool {
     switch kind {
     case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .clockJump:
+      .signalBlackhole, .dtlsDrop, .clockJump, .deviceEventsLate:
       true
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,

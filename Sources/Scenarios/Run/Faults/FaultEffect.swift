@@ -19,6 +19,7 @@ enum FaultEffect {
   case signallingRefusal(server: String?, peer: String)
   case packetRules([PacketRule])
   case audioLatency(peer: String, Interval)
+  case eventLateness(peer: String, [ConnectionEventName], Interval)
   // Effects that are over at once.
   case natEvent(network: String, NATEvent)
   case turnEvent(server: String, TURNEvent)
@@ -117,6 +118,10 @@ extension FaultEffect {
       self = .packetRules(try arguments.packetRules(content, in: world))
     case .clockJump: self = .clockJump(peer: try arguments.text("peer"), try arguments.duration("by"))
     case .deviceAudioLate: self = .audioLatency(peer: try arguments.text("peer"), try arguments.duration("by"))
+    case .deviceEventsLate:
+      let names = fault.arguments.text("event").map { name in ConnectionEventName.allCases.filter { $0.rawValue == name } }
+      self = .eventLateness(
+        peer: try arguments.text("peer"), names ?? ConnectionEventName.allCases, try arguments.duration("by"))
     }
   }
 }

@@ -158,6 +158,11 @@ final class FaultLayer {
       try lay(over: state, &instance) { $0 = latency }
       instance.reach = FaultReach(
         state, instance.id, known: "it was as late already", lack: "none of its audio was so late")
+    case .eventLateness(let peer, let names, let lateness):
+      let state = try states.eventLateness(of: peer)
+      try lay(over: state, &instance) { for name in names { $0[name] = lateness } }
+      instance.reach = FaultReach(
+        state, instance.id, known: "they were as late already", lack: "no such event came while it lasted")
     case .natEvent(let network, let event):
       instance.reach = try perform(event, on: network)
       return false

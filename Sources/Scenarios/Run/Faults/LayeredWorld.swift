@@ -3,6 +3,7 @@ internal import STUN
 internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// The states of a world's objects, one for each object that a fault has acted on.
 final class LayeredWorld {
@@ -15,6 +16,7 @@ final class LayeredWorld {
   private var certificates: [String: LayeredState<Topology.Server.Certificate, Int>] = [:]
   private var refusals: [String: LayeredState<Bool, Int>] = [:]
   private var latencies: [String: LayeredState<Interval, Int>] = [:]
+  private var eventLatenesses: [String: LayeredState<EventLateness, [ConnectionEventName: Int]>] = [:]
 
   init(_ world: World) { self.world = world }
 
@@ -97,6 +99,21 @@ final class LayeredWorld {
       LayeredState(
         read: { device.audioLatency }, write: { device.setAudioLatency($0) },
         measure: .init { device.callbackCount })
+    }
+  }
+
+  func eventLateness(of peer: String) throws -> LayeredState<EventLateness, [ConnectionEventName: Int]> {
+    let device = try world.participant(peer).device
+    return eventLatenesses.state(peer) {
+      LayeredState(
+        read: { device.eventLateness }, write: { device.setEventLateness($0) },
+        measure: .init(
+          tally: { device.eventCounts },
+          shows: { step, earlier, later in
+            ConnectionEventName.allCases.contains { name in
+              step.changes { $0[name] } && earlier[name, default: 0] < later[name, default: 0]
+            }
+          }))
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import Formats
+internal import ScenarioFormat
 internal import ScenarioSearch
 
 /// The outcome of one block.
@@ -29,6 +30,9 @@ extension BlockRecord {
       let effective = json["effective"]?.integer, let features = json["features"]?.integer,
       let buckets = json["buckets"]?.array
     else { return nil }
+    // A damaged file must not lead to numbers that no search has.
+    guard block >= 0, block < 1 << 40, (1...Int64(CampaignPlan.blockSize)).contains(runs), effective >= 0, features >= 0
+    else { return nil }
     self.init(
       block: Int(block), runCount: Int(runs), effectiveCount: Int(effective), featureCount: Int(features),
       buckets: buckets.compactMap(Bucket.init), problems: json["problems"]?.strings ?? [])
@@ -49,6 +53,7 @@ extension Bucket {
       let actual = json["actual"]?.string, let count = json["count"]?.integer,
       let first = json["first"].flatMap(Occurrence.init), let last = json["last"].flatMap(Occurrence.init)
     else { return nil }
+    guard (1...Int64(CampaignPlan.blockSize)).contains(count) else { return nil }
     let check = BrokenCheck(signature: signature, title: title, actual: actual)
     self.init(check: check, count: Int(count), first: first, last: last)
   }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Foundation
 internal import ScenarioFormat
 internal import ScenarioJudge
 internal import ScenarioRun
@@ -33,9 +34,16 @@ extension BrokenCheck {
   /// Makes the check that the death of a process breaks.
   init(_ death: WorkerProcess.Death, lastWords: [String]) {
     // The last words name the line that trapped; where they do not, all deaths of one kind are alike.
-    let line = lastWords.first { $0.contains("Fatal error") } ?? death.description
+    let line = lastWords.first { $0.contains("Fatal error") }.map(Self.withoutValues) ?? death.description
     let title = FixedInvariant.noTrap.rawValue
     self.init(signature: "\(title) | \(line)", title: title, actual: "its process \(death.description)")
+  }
+
+  /// Returns the message of a trap without the values of the run: numbers after `Fatal error`.
+  private static func withoutValues(_ line: String) -> String {
+    guard let start = line.range(of: "Fatal error") else { return line }
+    let message = line[start.lowerBound...].split(omittingEmptySubsequences: false) { $0.isASCII && $0.isNumber }
+    return line[..<start.lowerBound] + message.filter { !$0.isEmpty }.joined(separator: "#")
   }
 
   /// Makes the check that a run of a cell beyond its limits breaks.

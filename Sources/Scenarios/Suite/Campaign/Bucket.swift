@@ -1,7 +1,7 @@
 public import ScenarioSearch
 
 /// One failure of a campaign: the run that showed it.
-public struct Occurrence: Hashable, Sendable {
+public struct Occurrence: Hashable, Sendable, Comparable {
   /// The number of the block.
   public var block: Int
   /// The number of the run within the block.
@@ -15,7 +15,7 @@ public struct Occurrence: Hashable, Sendable {
   /// The variation of the cell.
   public var variation: Variation
 
-  static func < (a: Occurrence, b: Occurrence) -> Bool { (a.block, a.number) < (b.block, b.number) }
+  public static func < (a: Occurrence, b: Occurrence) -> Bool { (a.block, a.number) < (b.block, b.number) }
 }
 
 /// The failures of a campaign with one signature.
@@ -47,6 +47,7 @@ extension [Bucket] {
         append(other)
       }
     }
-    sort { $0.first < $1.first }
+    // One run may break several checks.
+    sort { ($0.first, $0.check.signature) < ($1.first, $1.check.signature) }
   }
 }

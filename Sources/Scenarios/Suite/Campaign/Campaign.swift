@@ -50,8 +50,20 @@ public final class Campaign {
   public struct Found: Sendable {
     /// The finding.
     public var bucket: Bucket
-    /// The path of the smallest file that fails so; nil if the finding could not be repeated from a file.
+    /// The path of the smallest file that fails so; nil if there is none.
     public var path: String?
+    /// The reason why there is none; nil if the reduction has not been reached.
+    public var obstacle: Obstacle?
+  }
+
+  /// The reason why a finding has no file of its own.
+  public enum Obstacle: Sendable {
+    /// The run failed in the search, and not when it was played from a file.
+    case notRepeated
+    /// The run had no end, so that smaller ones may have none either.
+    case endless
+    /// No runs were to be spent on it.
+    case notWanted
   }
 
   /// The end of a campaign.
@@ -60,6 +72,8 @@ public final class Campaign {
     public var progress: Progress
     /// The findings with their files, in the order of their first runs.
     public var found: [Found]
+    /// The files in the folder `regressions`, which were played first.
+    public var regressions: [Regression]
     /// Whether a signal ended it.
     public var isInterrupted: Bool
     /// The reason why it ended early; nil if it did not.
@@ -75,14 +89,15 @@ public final class Campaign {
     var next = 0
   }
 
-  private let plan: CampaignPlan
-  private let options: Options
-  private let store: CampaignStore
+  private(set) var plan: CampaignPlan
+  let options: Options
+  let store: CampaignStore
   /// Called after each run.
   public var progressed: ((Progress) -> Void)?
-  private var progress = Progress()
+  private(set) var progress = Progress()
   private var blocks: [Int: Block] = [:]
-  private var failure: FileError?
+  /// The error that ended the campaign early.
+  var failure: FileError?
   private let begun = ContinuousClock.now
 
   /// Prepares a campaign in a folder.
@@ -92,41 +107,60 @@ public final class Campaign {
     self.store = store
   }
 
-  /// Makes the blocks that the folder does not have yet, then reduces the findings.
+  /// Plays the regressions, makes the blocks that the folder does not have yet, then reduces the findings.
   ///
-  /// - Throws: when a worker cannot be started, or the folder belongs to another campaign.
+  /// - Throws: when a worker cannot be started, the folder belongs to another campaign, or a scenario cannot be played
+  ///   without moves.
   public func run() throws -> Outcome {
     let done = try resume()
-    let mine = (0..<plan.blockCount).filter { block in
-      options.shard.map { block % $0.count == $0.index - 1 } ?? true
+    var outcome = Outcome(progress: progress, found: [], regressions: [], isInterrupted: false, failure: nil)
+    outcome.isInterrupted = try !(playRegressions(&outcome) && playBases() && makeBlocks(but: done))
+    outcome.progress = progress
+    if !outcome.isInterrupted, failure == nil {
+      outcome.isInterrupted = try !reduce(&outcome)
+    } else {
+      outcome.found = progress.buckets.map { Found(bucket: $0, path: store.minimal(of: $0)) }
     }
-    progress.planned = mine.reduce(0) { $0 + plan.size(ofBlock: $1) }
-    var waiting = mine.filter { !done.contains($0) }
-    let isComplete = try pool(waiting.count).run(
-      nextTask: { [self] in
-        guard !waiting.isEmpty, failure == nil, !isLate else { return nil }
-        let number = waiting.removeFirst()
-        let block = Block(record: BlockRecord(block: number), run: plan.run(0, ofBlock: number, corpus: []))
-        blocks[number] = block
-        return (number, plan.job(block.run))
-      },
-      wallLimit: { _ in Self.runLimit }, follow: { [self] block, _, outcome in follow(block, outcome) })
-    var outcome = Outcome(progress: progress, found: [], isInterrupted: !isComplete, failure: failure.map { "\($0)" })
-    if isComplete, failure == nil { outcome.isInterrupted = try !reduce(&outcome) }
     outcome.failure = failure.map { "\($0)" }
     return outcome
   }
 
-  /// The machine time that one run may take.
-  private static let runLimit = Interval.seconds(30)
+  /// The processor time that one run may take.
+  static let runLimit = Interval.seconds(30)
 
   private var isLate: Bool { options.wall.map { ContinuousClock.now - begun >= $0.duration } ?? false }
 
-  private func pool(_ taskCount: Int) -> WorkerPool {
-    WorkerPool(
-      WorkerPool.Configuration(
-        executable: options.executable, arguments: options.workerArguments,
-        workerCount: max(1, min(options.jobs, taskCount)), memoryLimit: options.memoryLimit))
+  func pool(_ taskCount: Int) -> WorkerPool {
+    var configuration = WorkerPool.Configuration(
+      executable: options.executable, arguments: options.workerArguments,
+      workerCount: max(1, min(options.jobs, taskCount)), memoryLimit: options.memoryLimit)
+    // A busy machine must not make findings.
+    configuration.limitsProcessorTime = true
+    return WorkerPool(configuration)
+  }
+
+  // MARK: Bases
+
+  /// Plays every base without moves.
+  ///
+  /// - Returns: false when it was interrupted.
+  private func playBases() throws -> Bool {
+    var waiting = plan.bases.indices.prefix(plan.reachedCount)
+    var problem: CampaignError?
+    let isComplete = try pool(waiting.count).run(
+      nextTask: { [plan] in problem == nil ? waiting.popFirst().map { ($0, plan.baseJob($0)) } : nil },
+      wallLimit: { _ in Self.runLimit },
+      follow: { [self] index, job, outcome in
+        if case .result(let result) = outcome {
+          plan.learn(BaseRecord(result), of: index)
+        } else {
+          problem = CampaignError(
+            "\(job.cellID) cannot be played without moves: it \(outcome.problem); see: callsim run \(job.path)")
+        }
+        return .done
+      })
+    if let problem { throw problem }
+    return isComplete
   }
 
   /// Takes the blocks of an interrupted campaign from the folder.
@@ -134,9 +168,12 @@ public final class Campaign {
   /// - Returns: their numbers.
   private func resume() throws -> Set<Int> {
     if let old = store.plan, old != plan.json {
-      throw CampaignError(
-        "\(store.root) holds another campaign: other files, seed, moves or version; name another folder with --corpus, "
-          + "or remove this one")
+      guard old.without("program") == plan.json.without("program") else {
+        throw CampaignError(
+          "\(store.root) holds another campaign: other files, seed or moves; name another folder with --corpus, or "
+            + "remove this one")
+      }
+      try store.retire()
     }
     var done: Set<Int> = []
     // The last block of a search with fewer runs is shorter, and is made again as a whole.
@@ -157,6 +194,23 @@ public final class Campaign {
   }
 
   // MARK: Blocks
+
+  /// - Returns: false when it was interrupted.
+  private func makeBlocks(but done: Set<Int>) throws -> Bool {
+    let mine = (0..<plan.blockCount).filter { block in
+      options.shard.map { block % $0.count == $0.index - 1 } ?? true
+    }
+    progress.planned = mine.reduce(0) { $0 + plan.size(ofBlock: $1) }
+    var waiting = mine.filter { !done.contains($0) }[...]
+    return try pool(waiting.count).run(
+      nextTask: { [self] in
+        guard failure == nil, !isLate, let number = waiting.popFirst() else { return nil }
+        let block = Block(record: BlockRecord(block: number), run: plan.run(0, ofBlock: number, corpus: []))
+        blocks[number] = block
+        return (number, plan.job(block.run))
+      },
+      wallLimit: { _ in Self.runLimit }, follow: { [self] block, _, outcome in follow(block, outcome) })
+  }
 
   private func follow(_ number: Int, _ outcome: JobOutcome) -> WorkerPool.Step {
     guard var block = blocks.removeValue(forKey: number) else { return .done }
@@ -207,52 +261,6 @@ public final class Campaign {
       failure = error
     }
   }
-
-  // MARK: Reduction
-
-  /// - Returns: false when it was interrupted.
-  private func reduce(_ outcome: inout Outcome) throws -> Bool {
-    var reductions: [Int: FindingReduction] = [:]
-    for (index, bucket) in progress.buckets.enumerated() {
-      guard let text = originalText(of: bucket) else { continue }
-      reductions[index] = FindingReduction(
-        text: text, check: bucket.check, seed: bucket.first.seed, limit: options.reductionLimit,
-        registry: plan.profiles.registry)
-      try store.write(text, as: "original.yaml", of: bucket)
-    }
-    var waiting = progress.buckets.indices.filter {
-      reductions[$0]?.hasWork == true && store.minimal(of: progress.buckets[$0]) == nil
-    }
-    let isComplete = try pool(waiting.count).run(
-      nextTask: {
-        while !waiting.isEmpty {
-          let index = waiting.removeFirst()
-          if let job = reductions[index]?.nextJob() { return (index, job) }
-        }
-        return nil
-      },
-      wallLimit: { _ in Self.runLimit },
-      follow: { index, _, outcome in
-        reductions[index]?.take(outcome)
-        return reductions[index]?.nextJob().map { .next($0, isFresh: false) } ?? .done
-      })
-    for (index, bucket) in progress.buckets.enumerated() {
-      var found = Found(bucket: bucket, path: store.minimal(of: bucket))
-      if let reduction = reductions[index], reduction.isRepeated, isComplete || !reduction.hasWork, found.path == nil {
-        found.path = try store.write(reduction.text, as: "minimal.yaml", of: bucket)
-      }
-      outcome.found.append(found)
-    }
-    return isComplete
-  }
-
-  private func originalText(of bucket: Bucket) -> String? {
-    let place = bucket.first
-    guard let base = plan.bases.firstIndex(where: { $0.cell.id == place.cellID && $0.source.path == place.path }) else {
-      return nil
-    }
-    return plan.text(of: CampaignPlan.Run(base: base, variation: place.variation, seed: place.seed))
-  }
 }
 
 /// A campaign that cannot be made.
@@ -272,6 +280,26 @@ extension BlockRecord {
   }
 }
 
+extension JSON {
+  fileprivate func without(_ key: String) -> JSON {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { $0.key != key })
+  }
+}
+
+extension JobOutcome {
+  /// The reason why there is no result, as the predicate of a sentence.
+  fileprivate var problem: String {
+    switch self {
+    case .result: "has a result"
+    case .failure(let message): "failed: \(message)"
+    case .crash(let death, _): "\(death.description)"
+    case .timeout(let limit): "was still running after \(limit)"
+    case .oversize(let limit): "took more than \(limit) MiB"
+    }
+  }
+}
+
 extension CampaignPlan {
   /// The plan in the form that a folder keeps.
   var json: JSON {
@@ -282,13 +310,15 @@ extension CampaignPlan {
       case .drawn: "drawn"
       }
     return [
-      "format": 1, "program": .string(program),
+      "format": 2, "program": .string(program),
       "set": .array(overrides.map { .strings([$0.name, $0.value]) }), "method": method, "seed": .unsigned(seed),
-      "kinds": .strings(kinds.map(\.rawValue)),
-      "most": .integer(Int64(most)), "blockSize": .integer(Int64(Self.blockSize)),
+      "kinds": .strings(kinds.map(\.rawValue)), "blockSize": .integer(Int64(Self.blockSize)),
       "files": .array(
         bases.map { base in
-          ["cell": .string(base.cell.id), "hash": .string(RunResult.hexadecimal(base.source.hash))]
+          [
+            "cell": .string(base.cell.id), "hash": .string(RunResult.hexadecimal(base.source.contentHash)),
+            "most": .integer(Int64(base.most)),
+          ]
         }),
     ]
   }

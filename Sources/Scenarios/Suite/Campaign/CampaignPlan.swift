@@ -3,7 +3,7 @@ internal import Foundation
 public import Profiles
 public import ScenarioFormat
 internal import ScenarioRun
-public import ScenarioSearch
+internal import ScenarioSearch
 
 /// The runs of a search: which scenarios are varied, how, and how often.
 ///
@@ -25,11 +25,13 @@ public struct CampaignPlan: Sendable {
     public let source: ScenarioSource
     /// The cell.
     public let cell: Cell
-    let alphabet: MoveAlphabet
-    /// The number of rows of its table of single moves.
-    let rowCount: Int
+    fileprivate(set) var alphabet: MoveAlphabet
     /// The kinds of moves that can be made in it.
     let kinds: [MoveKind]
+    /// The number of rows of its table of single moves.
+    fileprivate(set) var rowCount = 0
+    /// The largest number of moves in a run.
+    let most: Int
   }
 
   /// A run of a block.
@@ -43,15 +45,16 @@ public struct CampaignPlan: Sendable {
   static let blockSize = 200
 
   /// The scenarios that are varied.
-  public let bases: [Base]
+  public private(set) var bases: [Base]
   /// The order in which moves are tried.
   public let method: Method
   /// The seed of all that is drawn.
   public let seed: UInt64
   /// The kinds of moves that are made.
   public let kinds: [MoveKind]
-  /// The largest number of moves in a run.
-  public let most: Int
+  /// The cells that are not varied, because none of the moves can be made in them.
+  public let unvaried: [String]
+  private let turns: Turns
   let profiles: ProfileCatalogue
   /// The overrides of variables and peers.
   let overrides: [ScenarioOverride]
@@ -59,25 +62,57 @@ public struct CampaignPlan: Sendable {
   let program: String
 
   /// Plans a campaign over the cells of files. Cells with external programs are left out: they run in real time.
+  ///
+  /// - Parameter most: the largest number of moves in a run; nil for that of each file, or ``usualMost``.
   public init(
-    files: [ScenarioFile], method: Method, seed: UInt64, kinds: [MoveKind], most: Int, profiles: ProfileCatalogue,
+    files: [ScenarioFile], method: Method, seed: UInt64, kinds: [MoveKind], most: Int?, profiles: ProfileCatalogue,
     overrides: [ScenarioOverride], program: String
   ) {
     (self.overrides, self.program) = (overrides, program)
     self.method = method
     self.seed = seed
     self.kinds = kinds
-    self.most = most
     self.profiles = profiles
-    bases = files.flatMap { file in
-      file.cells.filter { !$0.scenario.isRealTime }.compactMap { cell -> Base? in
+    var bases: [Base] = []
+    var unvaried: [String] = []
+    for file in files {
+      for cell in file.cells {
         let alphabet = MoveAlphabet(cell.scenario, registry: profiles.registry)
-        guard !alphabet.participants.isEmpty else { return nil }
-        let possible = kinds.filter { alphabet.allows($0) }
-        guard !possible.isEmpty else { return nil }
-        let count = method == .exhaustive ? MoveTable(alphabet, kinds: possible).rows.count : 0
-        return Base(source: file.source, cell: cell, alphabet: alphabet, rowCount: count, kinds: possible)
+        let possible = alphabet.kinds.filter { kinds.contains($0) }
+        guard !cell.scenario.isRealTime, !possible.isEmpty else {
+          unvaried.append(cell.id)
+          continue
+        }
+        let base = Base(
+          source: file.source, cell: cell, alphabet: alphabet, kinds: possible,
+          most: most ?? cell.scenario.fuzz?.most ?? Self.usualMost)
+        bases.append(base)
       }
+    }
+    (self.bases, self.unvaried) = (bases, unvaried)
+    turns = Turns(limits: bases.map { $0.cell.scenario.fuzz?.runs })
+    for index in bases.indices { learn(BaseRecord(), of: index) }
+  }
+
+  /// The largest number of moves in a run where neither the command nor the file says another.
+  public static let usualMost = 6
+
+  /// Takes what a run of a base without moves has shown; from then on moves refer to it.
+  mutating func learn(_ record: BaseRecord, of index: Int) {
+    let base = bases[index]
+    bases[index].alphabet = MoveAlphabet(base.cell.scenario, registry: profiles.registry, record: record)
+    guard method == .exhaustive else { return }
+    bases[index].rowCount = MoveTable(bases[index].alphabet, kinds: base.kinds).rows.count
+  }
+
+  /// The number of runs that a scenario has before the next one has its turn.
+  public static var turnLength: Int { Turns.length }
+
+  /// The number of bases that have at least one run.
+  public var reachedCount: Int {
+    switch method {
+    case .exhaustive: bases.count
+    case .drawn: turns.reachedCount(in: runCount)
     }
   }
 
@@ -85,7 +120,7 @@ public struct CampaignPlan: Sendable {
   public var runCount: Int {
     switch method {
     case .exhaustive: bases.reduce(0) { $0 + $1.rowCount }
-    case .drawn(let runs): bases.isEmpty ? 0 : runs
+    case .drawn(let runs): min(runs, turns.count)
     }
   }
 
@@ -111,13 +146,12 @@ public struct CampaignPlan: Sendable {
       let variation = Variation(.single(row), kinds: bases[base].kinds, most: 1)
       return Run(base: base, variation: variation, seed: 1)
     case .drawn:
-      // The scenarios take turns.
-      let base = index % bases.count
+      let base = turns.base(of: index)
       var random = RandomSource(seed: seed).stream("run/\(index)")
       let own = corpus.filter { $0.base == base }
       let drawn = random.next()
       let choices = own.isEmpty || random.chance(0.5) ? [] : Self.mutated(own, &random)
-      let variation = Variation(.drawn(choices: choices, seed: drawn), kinds: bases[base].kinds, most: most)
+      let variation = Variation(.drawn(choices: choices, seed: drawn), kinds: bases[base].kinds, most: bases[base].most)
       return Run(base: base, variation: variation, seed: 1 + random.uniform(below: 1 << 31))
     }
   }
@@ -133,6 +167,16 @@ public struct CampaignPlan: Sendable {
       choices[Int(random.uniform(below: UInt64(choices.count)))] = random.uniform(below: 1 << 20)
     }
     return choices
+  }
+
+  /// Returns the job that plays a base without moves.
+  func baseJob(_ index: Int) -> RunJob {
+    let base = bases[index]
+    var job = RunJob(source: base.source, cellID: base.cell.id, seed: BaseRecord.seed, overrides: overrides)
+    job.wantsCoverage = true
+    job.wantsMessages = true
+    job.needsNoStory = true
+    return job
   }
 
   /// Returns the job that plays a run.

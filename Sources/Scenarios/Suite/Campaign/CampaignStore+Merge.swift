@@ -28,12 +28,18 @@ extension CampaignStore {
       }
     }
     var unreadable: [String] = []
+    var lengths: [Int: Int] = [:]
     var owners: [(bucket: Bucket, store: CampaignStore)] = []
     for store in [self] + others {
       let (records, broken) = store.records()
       unreadable += broken
       for record in records {
-        if store.root != root { try write(record) }
+        // A share that was made with fewer runs has a shorter last block.
+        let isLonger = (lengths[record.block] ?? 0) < record.runCount
+        if isLonger {
+          lengths[record.block] = record.runCount
+          if store.root != root { try write(record) }
+        }
         owners += record.buckets.map { ($0, store) }
       }
     }

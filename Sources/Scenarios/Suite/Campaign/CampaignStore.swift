@@ -8,6 +8,7 @@ internal import ScenarioFormat
 /// - `campaign.json`: the plan, which a resumed campaign must match
 /// - `blocks/000012.json`: one finished block
 /// - `findings/NAME/original.yaml` and `minimal.yaml`: the first run of a bucket, and what is left of it after reduction
+/// - `regressions/NAME.yaml`: findings of earlier versions, and files that people put there; they are played first
 public struct CampaignStore: Sendable {
   /// The path of the folder.
   public let root: String
@@ -50,22 +51,46 @@ public struct CampaignStore: Sendable {
 
   /// Writes a file under another name first: a file of this name is always whole.
   private func write(_ text: String, to path: String) throws(FileError) {
-    let draft = path + ".draft"
+    // Two processes may write the same file: the node of one was lost, and its share was begun again elsewhere.
+    let draft = "\(path).\(ProcessInfo.processInfo.globallyUniqueString).draft"
     try RunArtifacts.write(text, to: draft)
     guard rename(draft, path) == 0 else { throw FileError(path: path, reason: String(cString: strerror(errno))) }
   }
 
+  /// Makes a folder whose campaign was that of another version ready for this one: its findings become regressions,
+  /// which no campaign removes, and its blocks are made again.
+  func retire() throws(FileError) {
+    try makeFolder(regressions)
+    for name in files(in: root + "/findings") {
+      let minimal = "\(root)/findings/\(name)/minimal.yaml"
+      guard FileManager.default.fileExists(atPath: minimal) else { continue }
+      let kept = "\(regressions)/\(name).yaml"
+      guard rename(minimal, kept) == 0 else { throw FileError(path: kept, reason: String(cString: strerror(errno))) }
+    }
+    for folder in [blocks, root + "/findings"] { try? FileManager.default.removeItem(atPath: folder) }
+  }
+
   // MARK: Reading
+
+  private var regressions: String { root + "/regressions" }
+
+  /// The paths of the scenario files in the folder `regressions`.
+  var regressionPaths: [String] {
+    files(in: regressions).filter { $0.hasSuffix(".yaml") }.map { "\(regressions)/\($0)" }
+  }
+
+  private func files(in folder: String) -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+  }
 
   /// The plan of the campaign in the folder; nil if there is none.
   var plan: JSON? { read(root + "/campaign.json") }
 
   /// Returns the finished blocks of the folder, in order, and the paths of files that are none.
   func records() -> (records: [BlockRecord], unreadable: [String]) {
-    let names = ((try? FileManager.default.contentsOfDirectory(atPath: blocks)) ?? []).sorted()
     var records: [BlockRecord] = []
     var unreadable: [String] = []
-    for name in names where name.hasSuffix(".json") {
+    for name in files(in: blocks) where name.hasSuffix(".json") {
       if let record = read("\(blocks)/\(name)").flatMap(BlockRecord.init) {
         records.append(record)
       } else {

@@ -15,6 +15,13 @@ struct FindingReduction {
   /// Whether the finding was repeated from a file.
   private(set) var isRepeated = false
 
+  /// The reason why there is no smaller file; nil while there may be one.
+  var obstacle: Campaign.Obstacle? {
+    if limit == 0 { return .notWanted }
+    if check.isEndless { return .endless }
+    return stage == .done && !isRepeated ? .notRepeated : nil
+  }
+
   private enum Stage {
     /// The file with seed 1, so that no seed needs to be named.
     case plainSeed
@@ -108,6 +115,8 @@ struct FindingReduction {
   }
 
   private func job(_ text: String, seed: UInt64) -> RunJob {
-    RunJob(source: ScenarioSource([.init(path: "\(id).yaml", text: text)]), cellID: id, seed: seed)
+    var job = RunJob(source: ScenarioSource([.init(path: "\(id).yaml", text: text)]), cellID: id, seed: seed)
+    job.needsNoStory = true
+    return job
   }
 }

@@ -76,6 +76,11 @@ public final class RunReduction {
     runCount += 1
     switch stage {
     case .original:
+      if case .crash(let death, let lastWords) = outcome {
+        let check = BrokenCheck(death, lastWords: lastWords)
+        title = check.title
+        return reduce(check)
+      }
       guard case .result(let result) = outcome, let finding = result.findings.first(where: \.isFailure) else {
         return end()
       }
@@ -90,12 +95,7 @@ public final class RunReduction {
       guard case .result(let result) = outcome,
         let finding = result.findings.first(where: { $0.title == title && $0.isFailure })
       else { return end() }
-      var reduction = FindingReduction(
-        text: scenario.text(), check: BrokenCheck(finding), seed: seed, limit: options.reductionLimit,
-        registry: profiles.registry)
-      let next = reduction.nextJob()
-      stage = .reducing(reduction)
-      return next
+      return reduce(BrokenCheck(finding))
     case .reducing(var reduction):
       reduction.take(outcome)
       let next = reduction.nextJob()
@@ -103,6 +103,14 @@ public final class RunReduction {
       return next
     case .done: return nil
     }
+  }
+
+  private func reduce(_ check: BrokenCheck) -> RunJob? {
+    var reduction = FindingReduction(
+      text: scenario.text(), check: check, seed: seed, limit: options.reductionLimit, registry: profiles.registry)
+    let next = reduction.nextJob()
+    stage = .reducing(reduction)
+    return next
   }
 
   private func end() -> RunJob? {

@@ -32,6 +32,10 @@ public struct RunJob: Sendable, Equatable {
   public var variation: Variation?
   /// Whether the coverage of the profiles is wanted.
   package var wantsCoverage = false
+  /// Whether a raw message is wanted for each that passed.
+  var wantsMessages = false
+  /// Whether the story of a run that does not pass is of no use either.
+  var needsNoStory = false
 
   /// Describes a run.
   public init(
@@ -69,6 +73,8 @@ extension RunJob {
     if wantsStory { members.append(.init("story", .bool(true))) }
     if let variation { members.append(.init("variation", variation.json)) }
     if wantsCoverage { members.append(.init("coverage", .bool(true))) }
+    if wantsMessages { members.append(.init("messages", .bool(true))) }
+    if needsNoStory { members.append(.init("plain", .bool(true))) }
     if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
     return .object(members)
   }
@@ -91,6 +97,8 @@ extension RunJob {
       self.variation = variation
     }
     wantsCoverage = json["coverage"] == true
+    wantsMessages = json["messages"] == true
+    needsNoStory = json["plain"] == true
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
     if let file = json["trace"]?.string { output = .trace(file: file) }
   }
@@ -135,7 +143,8 @@ enum WorkerReply {
       .object(
         [.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? [])
           + Self.numbers("choices", result.choices) + Self.numbers("features", result.features)
-          + (result.coverage.map { [.init("coverage", $0.json)] } ?? []))
+          + (result.coverage.map { [.init("coverage", $0.json)] } ?? [])
+          + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
     case .failure(let message): .object([.init("error", .string(message))])
     }
   }
@@ -150,11 +159,30 @@ enum WorkerReply {
       result.choices = json["choices"]?.array?.compactMap(\.unsigned) ?? []
       result.features = json["features"]?.array?.compactMap(\.unsigned) ?? []
       result.coverage = json["coverage"].flatMap { RunCoverage(json: $0) }
+      result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []
       self = .result(result)
     } else if let message = json["error"]?.string {
       self = .failure(message)
     } else {
       return nil
     }
+  }
+}
+
+extension RawMessage {
+  fileprivate var json: JSON {
+    .object(
+      [.init("type", .string(type)), .init("from", .string(from)), .init("to", .string(to))]
+        + (server.map { [.init("server", .string($0))] } ?? [])
+        + [.init("fields", .object(fields.entries.map { JSON.Member($0.name, $0.value.value.json) }))])
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let type = json["type"]?.string, let from = json["from"]?.string, let to = json["to"]?.string,
+      case .object(let members)? = json["fields"]
+    else { return nil }
+    self.init(type: type, from: from, to: to)
+    server = json["server"]?.string
+    fields.entries = members.compactMap { member in Value(member.value).map { (member.key, Located($0)) } }
   }
 }

@@ -8,13 +8,23 @@ internal import ScenarioSearch
 
 /// The worker's end of the pipe: reads jobs from standard input and answers each with a line of JSON.
 public struct WorkerLoop {
+  /// A cell with what moves can act on in it.
+  private struct Base {
+    let hash: UInt64
+    let overrides: [ScenarioOverride]
+    let cell: Cell
+    /// Nil before the first variation.
+    var alphabet: MoveAlphabet?
+    /// Nil before the first row of it was asked for.
+    var table: MoveTable?
+  }
+
   private let profiles: ProfileCatalogue
   /// The newest scenario: its texts come once, with the first job that needs them.
   private var source: ScenarioSource?
-  /// The newest cell: jobs come cell by cell, so one is enough.
-  private var newest: (job: RunJob, cell: Cell)?
-  /// What moves can act on in that cell, and its table of single moves once a row of it was asked for.
-  private var moves: (alphabet: MoveAlphabet, table: MoveTable?)?
+  /// The cells of the latest jobs; the newest is the last. Searches come back to the same few cells.
+  private var bases: [Base] = []
+  private static let baseLimit = 32
 
   /// Makes a worker that knows the given profiles.
   public init(profiles: ProfileCatalogue) { self.profiles = profiles }
@@ -39,10 +49,12 @@ public struct WorkerLoop {
 
   mutating func execute(_ job: RunJob) -> WorkerReply {
     do {
-      let (cell, choices) = try varied(try cell(of: job), by: job)
+      try load(job)
+      let (cell, choices) = try varied(by: job)
       var result = try JobExecution(job: job, profiles: profiles).result(cell: cell)
       result.choices = choices
       if job.variation != nil { result.reduceToFeatures() }
+      if job.needsNoStory { result.story = nil }
       if result.verdict == .pass { result.story = job.wantsStory ? result.story?.thinned() : nil }
       return .result(result)
     } catch {
@@ -50,26 +62,13 @@ public struct WorkerLoop {
     }
   }
 
-  /// Returns the cell with the moves of the job, and the choices from which they were drawn.
-  private mutating func varied(_ cell: Cell, by job: RunJob) throws -> (Cell, choices: [UInt64]) {
-    guard let variation = job.variation else { return (cell, []) }
-    let alphabet = moves?.alphabet ?? MoveAlphabet(cell.scenario, registry: profiles.registry)
-    var table = moves?.table
-    if table == nil, case .single = variation.origin { table = MoveTable(alphabet, kinds: variation.kinds) }
-    moves = (alphabet, table)
-    guard let varied = variation.scenario(alphabet, table: table) else {
-      throw JobError(message: "\(job.cellID) has no such variation for a worker; are both of one version of callsim?")
-    }
-    var cell = cell
-    cell.scenario = varied.scenario
-    return (cell, varied.choices)
-  }
-
-  private mutating func cell(of job: RunJob) throws -> Cell {
-    if let (known, cell) = newest, known.cellID == job.cellID, known.source.hash == job.source.hash,
-      known.overrides == job.overrides
-    {
-      return cell
+  /// Makes the job's cell the last of ``bases``.
+  private mutating func load(_ job: RunJob) throws {
+    if let index = bases.lastIndex(where: {
+      $0.cell.id == job.cellID && $0.hash == job.source.hash && $0.overrides == job.overrides
+    }) {
+      if index != bases.count - 1 { bases.append(bases.remove(at: index)) }
+      return
     }
     let loaded = ScenarioFile.load(
       source: job.source, cellID: job.cellID, registry: profiles.registry,
@@ -78,8 +77,29 @@ public struct WorkerLoop {
       throw JobError(
         message: "\(job.path) has no cell '\(job.cellID)' for a worker; are both of one version of callsim?")
     }
-    (newest, moves) = ((job, cell), nil)
-    return cell
+    if bases.count == Self.baseLimit { bases.removeFirst() }
+    bases.append(Base(hash: job.source.hash, overrides: job.overrides, cell: cell))
+  }
+
+  /// Returns the last of ``bases`` with the moves of the job, and the choices from which they were drawn.
+  private mutating func varied(by job: RunJob) throws -> (Cell, choices: [UInt64]) {
+    let last = bases.count - 1
+    var cell = bases[last].cell
+    guard let variation = job.variation else { return (cell, []) }
+    let alphabet =
+      try bases[last].alphabet
+      ?? MoveAlphabet(
+        cell.scenario, registry: profiles.registry,
+        record: BaseRecord(playing: cell, path: job.path, profiles: profiles))
+    bases[last].alphabet = alphabet
+    if case .single = variation.origin, bases[last].table == nil {
+      bases[last].table = MoveTable(alphabet, kinds: variation.kinds)
+    }
+    guard let varied = variation.scenario(alphabet, table: bases[last].table) else {
+      throw JobError(message: "\(job.cellID) has no such variation for a worker; are both of one version of callsim?")
+    }
+    cell.scenario = varied.scenario
+    return (cell, varied.choices)
   }
 }
 
@@ -103,6 +123,7 @@ struct JobExecution {
     case .nothing:
       var outputs = RunOutputs()
       outputs.wantsCoverage = job.wantsCoverage
+      outputs.wantsMessages = job.wantsMessages
       return try run.execute(outputs: outputs)
     case .trace(let path):
       let file = try TraceFile(path: path)

@@ -34,6 +34,8 @@ final class WorkerPool {
     var workerCount: Int
     /// The memory that a worker may take, in MiB.
     var memoryLimit: Int
+    /// Whether time limits are of processor time, where the system reports it.
+    var limitsProcessorTime = false
   }
 
   private final class Slot {
@@ -42,6 +44,8 @@ final class WorkerPool {
     var job: RunJob?
     var limit = Interval.zero
     var deadline: ContinuousClock.Instant?
+    /// The processor time of the worker at the start of the job.
+    var processorTime = Interval.zero
     var hearsErrors = true
     /// Whether output of the worker can be read, or has ended.
     var isReady = false
@@ -107,6 +111,7 @@ final class WorkerPool {
     }
     slot.job = job
     slot.deadline = .now + slot.limit.duration
+    if configuration.limitsProcessorTime { slot.processorTime = slot.worker?.processorTime ?? .zero }
     slot.worker?.send(job)
   }
 
@@ -162,6 +167,13 @@ final class WorkerPool {
 
   private func expired(_ slot: Slot) -> JobOutcome? {
     guard let deadline = slot.deadline, deadline <= .now else { return nil }
+    if configuration.limitsProcessorTime, let time = slot.worker?.processorTime {
+      let rest = slot.limit - (time - slot.processorTime)
+      guard rest <= .zero else {
+        slot.deadline = .now + max(rest, Interval.milliseconds(100)).duration
+        return nil
+      }
+    }
     retire(slot)
     return .timeout(slot.limit)
   }

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Foundation
 internal import ScenarioFormat
 internal import VirtualPeer
@@ -132,6 +133,17 @@ final class WorkerProcess {
     let words = text.split(separator: " ")
     guard words.count > 1, let pages = Int(words[1]) else { return nil }
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  /// The processor time of the process so far; nil when the system does not report it.
+  var processorTime: Interval? {
+    guard let text = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8),
+      let end = text.lastIndex(of: ")")
+    else { return nil }
+    // After the command the third field comes first; utime and stime are the 14th and the 15th, in ticks (proc(5)).
+    let words = text[text.index(after: end)...].split(separator: " ")
+    guard words.count > 12, let user = Int64(words[11]), let system = Int64(words[12]) else { return nil }
+    return .milliseconds((user + system) * 1_000 / Int64(sysconf(Int32(_SC_CLK_TCK))))
   }
 
   /// Waits for the exit of a worker whose output has ended.

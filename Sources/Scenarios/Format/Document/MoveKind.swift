@@ -27,6 +27,14 @@ public enum MoveKind: String, Hashable, Sendable, CaseIterable {
   /// The kinds that act on networks, servers and devices.
   public static let environment: [MoveKind] = [.disconnect, .link, .nat, .relay, .packets, .device]
 
+  /// Whether moves of this kind add or change messages.
+  public var isOfMessages: Bool {
+    switch self {
+    case .send, .drop, .duplicate, .delay, .reorder, .corrupt: true
+    case .action, .disconnect, .link, .nat, .relay, .packets, .device: false
+    }
+  }
+
   /// A one-line description for the reference.
   public var summary: String {
     switch self {

@@ -1,0 +1,59 @@
+internal import CallCore
+internal import ScenarioFormat
+internal import SimNet
+internal import VirtualPeer
+
+/// Follows raw messages from their servers to the devices of their addressees: one that does not arrive tests nothing.
+final class RawMessages {
+  private final class Sent {
+    let entry: TimelineEntry
+    let message: RawMessage
+    let delivery: RawDelivery
+    var hasArrived = false
+
+    init(_ entry: TimelineEntry, _ message: RawMessage, _ delivery: RawDelivery) {
+      (self.entry, self.message, self.delivery) = (entry, message, delivery)
+    }
+  }
+
+  private let world: World
+  private var sent: [Sent] = []
+
+  init(_ world: World) {
+    self.world = world
+    let trace = world.simulator.trace
+    trace.listen(to: HarnessEvents.frameArrived) { [unowned self, unowned trace] record, frame in
+      arrived(frame, at: trace.name(of: record.subject))
+    }
+  }
+
+  func add(_ message: RawMessage, of entry: TimelineEntry, _ delivery: RawDelivery) {
+    sent.append(Sent(entry, message, delivery))
+  }
+
+  private func arrived(_ frame: UInt64, at host: String) {
+    let first = sent.first { one in
+      !one.hasArrived && one.delivery.frame == frame
+        && world.peer(one.message.to).map { world.simulator.name(of: $0.host) } == host
+    }
+    first?.hasArrived = true
+  }
+
+  /// The messages that have not arrived so far, each with the reason. One that a fault has taken did what the scenario
+  /// asks.
+  var missing: [(entry: TimelineEntry, message: RawMessage, reason: String)] {
+    sent.filter { !$0.hasArrived }.compactMap { one in
+      reason(one.delivery.state, one.message.to).map { (one.entry, one.message, $0) }
+    }
+  }
+
+  private func reason(_ state: RawDelivery.State, _ addressee: String) -> String? {
+    switch state {
+    case .taken: nil
+    case .atServer: "\(addressee) had no connection to the server that could take it"
+    case .held: "a fault still held it when the run ended"
+    case .unconnected(let time): "\(addressee) was not connected to the server at \(Wording.time(time))"
+    case .left(let time): "it left the server at \(Wording.time(time)), and had not arrived when the run ended"
+    }
+  }
+}
