@@ -18,7 +18,7 @@ struct RootCommand: ParsableCommand {
     var commands: [any ParsableCommand.Type] = [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
       DiffCommand.self, CoverageCommand.self, OpenCommand.self, FuzzCommand.self, ExploreCommand.self,
-      ShrinkCommand.self, MergeCommand.self,
+      ShrinkCommand.self, MergeCommand.self, BisectCommand.self,
       SchemaCommand.self, DoctorCommand.self,
       LiveCommand.self, TURNCommand.self,
       WorkerCommand.self,

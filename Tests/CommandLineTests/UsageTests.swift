@@ -5,7 +5,7 @@ import Testing
 
   @Test(arguments: [
     "callsim", "run", "validate", "list", "explain", "replay", "diff", "coverage", "open", "fuzz", "explore", "shrink",
-    "merge", "schema", "doctor", "live", "turn",
+    "merge", "bisect", "schema", "doctor", "live", "turn",
   ])
   func `every help text is as it was reviewed`(command: String) throws {
     let arguments = command == "callsim" ? ["--help"] : [command, "--help"]

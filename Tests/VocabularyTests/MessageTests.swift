@@ -14,9 +14,20 @@ import Vocabulary
       MessageField("turn", .integer, as: .revision),
       MessageField("extras", .object, required: false),
     ])
+  /// What each mutation of a description changes.
+  private static let description: JSON = """
+    v=0
+    m=audio 9 UDP/TLS/RTP/SAVPF 111
+    a=setup:actpass
+    a=fingerprint:sha-256 00:11
+    a=ice-ufrag:abcd
+    a=ice-pwd:0123456789012345678901
+
+    """
   private static let passed = MessageContent(
-    "talk", [.init("talk_id", 7), .init("speaker", "ann"), .init("description", "v=0"), .init("turn", 3)])
-  private static let context = MessageMutation.Context(otherCall: 6, otherUser: "mallory")
+    "talk", [.init("talk_id", 7), .init("speaker", "ann"), .init("description", description), .init("turn", 3)])
+  private static let context = MessageMutation.Context(
+    otherCall: 6, otherUser: "mallory", candidates: ["candidate:1 1 udp 1 192.0.2.1 9 typ host"])
 
   static let misfits: [(MessageContent, String?)] = [
     (passed, nil), (changed("description", nil), nil), (changed("extras", .object([])), nil),

@@ -67,10 +67,11 @@ final class Effects {
           actual: "\(lack) passed by \(time)")
       }
     }
-    let delivery = server.inject(
-      type: message.type, from: world.scenario.userID(of: message.from), to: world.scenario.userID(of: message.to),
-      fields: NamedValues(message.fields), like: model)
+    let delivery = RawDelivery()
     rawMessages.add(message, of: entry, delivery)
+    server.inject(
+      type: message.type, from: world.scenario.userID(of: message.from), to: world.scenario.userID(of: message.to),
+      fields: NamedValues(message.fields), like: model, delivery: delivery)
   }
 
   private func note(_ refusal: ActionError?, _ entry: TimelineEntry, action: String) {

@@ -25,6 +25,13 @@ final class RawMessages {
     trace.listen(to: HarnessEvents.frameArrived) { [unowned self, unowned trace] record, frame in
       arrived(frame, at: trace.name(of: record.subject))
     }
+    trace.listen(to: ServerEvents.messageUndeliverable) { [unowned self] record, type, user in
+      let lost = sent.first { one in
+        one.delivery.state == .atServer && one.message.type == type
+          && world.scenario.userID(of: one.message.to) == user
+      }
+      lost?.delivery.state = .unconnected(record.time)
+    }
   }
 
   func add(_ message: RawMessage, of entry: TimelineEntry, _ delivery: RawDelivery) {

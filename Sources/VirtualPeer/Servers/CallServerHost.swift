@@ -75,11 +75,11 @@ package final class CallServerHost {
   ///
   /// - Parameters:
   ///   - model: The message that has passed before and gives the fields that are not given, by their roles and names.
-  /// - Returns: the way of the message from now on.
-  @discardableResult
+  ///   - delivery: Follows the message.
   package func inject(
-    type: String, from: String, to: String, fields: NamedValues, like model: SignallingMessage? = nil
-  ) -> RawDelivery {
+    type: String, from: String, to: String, fields: NamedValues, like model: SignallingMessage? = nil,
+    delivery: RawDelivery = RawDelivery()
+  ) {
     var content = MessageContent(type)
     let sender = codec.senderField(of: type)
     if let sender { content.fields.append(JSON.Member(sender, .string(from))) }
@@ -89,7 +89,7 @@ package final class CallServerHost {
         content[field.name] = codec.value(for: field, in: model)
       }
     }
-    return inject(content, from: from, to: to)
+    inject(content, from: from, to: to, delivery: delivery)
   }
 
   /// Returns a message that passed: the newest of the type, or the one of this number, counted from 1.
@@ -104,11 +104,11 @@ package final class CallServerHost {
   package var firstMessages: [SignallingMessage] { faults.log?.firstToEach ?? [] }
 
   /// Delivers a message unchanged.
-  @discardableResult
-  package func inject(_ message: MessageContent, from: String, to: String) -> RawDelivery {
-    let delivery = tap.forge(message)
+  package func inject(
+    _ message: MessageContent, from: String, to: String, delivery: RawDelivery = RawDelivery()
+  ) {
+    tap.forge(message, delivery)
     server.inject(message, from: from, to: to)
-    return delivery
   }
 
   // MARK: Peer connections

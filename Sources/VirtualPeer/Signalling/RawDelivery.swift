@@ -15,9 +15,9 @@ package final class RawDelivery {
     case left(Instant)
   }
 
-  package internal(set) var state = State.atServer
+  package var state = State.atServer
   /// The identity of the frame that was written, as `signal.arrived` has it.
   package internal(set) var frame: UInt64?
 
-  init() {}
+  package init() {}
 }

@@ -265,7 +265,7 @@ extension KeyCases {
       [
         ("peer", ["alice", "bob"]), ("event", ["icecandidate", "connectionstatechange"]), ("by", ["300ms", "700ms"]),
       ],
-      in: { KeyWorld.lan(timeline: $0.replacing("at: 500ms", with: "at: 1ms"), talk: "1s") })
+      in: { KeyWorld.lan(timeline: $0, talk: "1s") }, at: "1ms")
 
   private static let dropping = entry("at: 50ms, fault: packet.drop, protocol: rtp, for: 1s<>")
   /// The clock shows in the sender reports of its owner.
