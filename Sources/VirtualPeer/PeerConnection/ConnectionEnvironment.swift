@@ -54,6 +54,11 @@ package final class ConnectionEnvironment {
     trace.write(PeerConnectionEvents.packetUnsent, trace.subject(subject), reason)
   }
 
+  /// Writes that data has arrived on a stream that the session had closed.
+  func traceLateData(from remote: Endpoint, of subject: String) {
+    trace.write(PeerConnectionEvents.packetDiscarded, trace.subject(subject), PeerConnectionEvents.lateData, remote)
+  }
+
   func tlsTrace(of subject: String) -> TLSTrace { TLSTrace(trace, subject: subject) }
 
   /// Passes on the secrets that decrypt a connection.

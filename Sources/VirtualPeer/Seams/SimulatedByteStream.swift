@@ -7,6 +7,8 @@ final class SimulatedByteStream: ByteStream {
   var onConnect: (() -> Void)?
   var onBytes: ((RawSpan) -> Void)?
   var onEnd: (() -> Void)?
+  /// Called when data arrives after this end has closed the stream.
+  var onLateData: (() -> Void)?
   private let stream: PeerStream
 
   /// - Parameter isConnected: True for a stream that a listener accepted.
@@ -20,8 +22,14 @@ final class SimulatedByteStream: ByteStream {
 
   func send(_ bytes: RawSpan) -> Bool { stream.send(message: bytes) }
 
+  /// Closes both directions. Data that arrives afterwards is lost, and resets the connection, so that the other end
+  /// learns of it (RFC 9293 section 3.6.1).
   func close() {
-    stream.onEvent = nil
+    stream.onEvent = { [stream, onLateData] event in
+      guard case .received = event else { return }
+      onLateData?()
+      stream.abort()
+    }
     stream.close()
   }
 

@@ -66,6 +66,8 @@ package enum PeerConnectionEvents {
   package static let bye = TraceEvent("rtcp.bye", ("ssrc", UInt32.self))
   /// A malformed, forged or unexpected packet was received.
   package static let packetDiscarded = TraceEvent("packet.discarded", ("what", String.self), ("from", Endpoint.self))
+  /// The content of a discarded packet that came on a stream after its session had closed it.
+  package static let lateData = "data on a closed connection"
   /// A packet of a session could not leave the device.
   package static let packetUnsent = TraceEvent("packet.unsent", ("reason", String.self))
 }

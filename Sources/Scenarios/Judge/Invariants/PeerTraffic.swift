@@ -81,7 +81,9 @@ final class PeerTraffic {
         took(ssrc, at: record.time)
       }
       watch.listen(to: PeerConnectionEvents.packetUnsent, of: subject) { [unowned self] _, _ in unsent += 1 }
-      watch.listen(to: PeerConnectionEvents.packetDiscarded, of: subject) { [unowned self] _, _, _ in refused += 1 }
+      watch.listen(to: PeerConnectionEvents.packetDiscarded, of: subject) { [unowned self] record, what, _ in
+        refused += what == PeerConnectionEvents.lateData ? pendingOverTCP(at: record.time) : 1
+      }
     }
     watch.listen(to: NetworkEvents.packetDropped, of: peer) { [unowned self] _, reason, _, _, _, _ in
       if reason == DropReason.noRoute.rawValue { unsent += 1 } else { refused += 1 }
@@ -106,6 +108,13 @@ final class PeerTraffic {
     let source = received[ssrc]
     source?.settle(before: time)
     if source?.take() == nil { onForged?(ssrc, time) }
+  }
+
+  /// Returns the number of packets that have just arrived over TCP: one segment may hold several.
+  private func pendingOverTCP(at time: Instant) -> Int64 {
+    received.values.reduce(0) { sum, source in
+      sum + Int64(source.pending.count { $0.transport == .tcp && $0.time == time })
+    }
   }
 
   /// Settles the packets of a source at the end of an instant.
