@@ -72,6 +72,7 @@ final class CampaignView {
     switch obstacle {
     case .notRepeated: "it could not be repeated from a file alone"
     case .endless: "it is not reduced, because smaller runs may have no end either"
+    case .needsTwoPlays: "it is not reduced, because one play alone shows nothing"
     case .notWanted: "it is not reduced (--shrink 0)"
     case nil: "it is not reduced yet"
     }

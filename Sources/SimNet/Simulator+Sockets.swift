@@ -90,7 +90,8 @@ extension Simulator {
   func deliver(_ slot: UInt32, to host: HostID, on interface: InterfaceID?) {
     let subject = hosts[host.index].subject
     // A packet that a rule drops here has not arrived.
-    if isRuledOut(slot, at: host) { return fabric.drop(slot, .rule, by: subject) }
+    let treatment = treatment(of: slot, at: host)
+    if treatment.isDropped { return fabric.drop(slot, .rule, by: subject) }
     if let interface { fabric.observe(slot, on: interface, .rx) }
     let flight = fabric.flights[slot]
     guard !flight.failsChecksum else { return fabric.drop(slot, .corrupt, by: subject) }
@@ -105,6 +106,9 @@ extension Simulator {
     } else if let index = socket(of: host, at: flight.header.destination) {
       trace.cause = fabric.packets.delivered(flight, to: subject)
       let socket = UDPSocket(index: index, serial: sockets[Int(index)].serial)
+      if let interface {
+        for _ in 0..<treatment.forgeries { fabric.forge(after: slot, to: host, on: interface) }
+      }
       hosts[host.index].delegate?.received(payload, on: socket, path: path)
     } else if let bridge = hosts[host.index].bridge {
       trace.cause = fabric.packets.delivered(flight, to: subject)
@@ -115,11 +119,13 @@ extension Simulator {
     fabric.release(slot)
   }
 
-  /// Returns whether a rule drops a datagram at its receiver. The host itself drops one with a wrong checksum.
-  private func isRuledOut(_ slot: UInt32, at host: HostID) -> Bool {
+  /// Returns what the rules make of a datagram at its receiver. The host itself drops one with a wrong checksum.
+  private func treatment(of slot: UInt32, at host: HostID) -> PacketRules.Treatment {
     let flight = fabric.flights[slot]
-    guard !fabric.rules.isEmpty, flight.header.transport == .udp, !flight.failsChecksum else { return false }
-    return fabric.rules.drop(fabric.pool.unsafeBytes(of: flight.handle).bytes, from: flight.sender, to: host)
+    guard !fabric.rules.isEmpty, flight.header.transport == .udp, !flight.failsChecksum,
+      flight.header.source != PacketForgery.source(isIPv6: flight.header.source.address.isIPv6)
+    else { return PacketRules.Treatment() }
+    return fabric.rules.treat(fabric.pool.unsafeBytes(of: flight.handle).bytes, from: flight.sender, to: host)
   }
 
   // MARK: Addresses

@@ -142,6 +142,7 @@ final class CallService: PeerConnectionDelegate {
     case .candidate(let text, let mid, let index):
       call.pass { [trace] in
         call.addRemoteCandidate(.init(text: text, mid: mid, mLineIndex: index)) { trace.raise("kn.bad_event") }
+        trace.backlog("candidates", call.waitingCandidates.count)
       }
     case .decline, .busy:
       guard call.isCaller ? state == "calling" : Defect.refusalObeyedByCallee.isPlanted else {

@@ -26,7 +26,7 @@ struct MoveDrawer: ~Copyable {
     for _ in 0..<(1 + choices.below(most)) {
       let kind = kinds[choices.index(weights: weights)]
       let trigger = trigger(prefersStart: kind.isArmed)
-      if let effect = effect(of: kind) { moves.append(TimelineEntry(trigger, effect)) }
+      if let effect = effect(of: kind) { moves.append(TimelineEntry(flooding(trigger, kind), effect)) }
     }
     return moves
   }
@@ -65,6 +65,12 @@ struct MoveDrawer: ~Copyable {
   ) -> MessageDeclaration {
     let seen = alphabet.record.received[participant.vocabulary.profile] ?? []
     return pick(messages) { seen.contains($0.name) }
+  }
+
+  /// Makes one message of twenty a flood: more than any queue may keep.
+  private mutating func flooding(_ trigger: TimelineEntry.Trigger, _ kind: MoveKind) -> TimelineEntry.Trigger {
+    guard kind == .send, choices.chance(5), case .after(_, let anchor) = trigger else { return trigger }
+    return .flood(from: anchor)
   }
 
   private mutating func duration() -> Interval {
@@ -207,7 +213,11 @@ struct MoveDrawer: ~Copyable {
 
   private mutating func packets() -> TimelineEntry.Effect? {
     let sender: (String, Value) = ("from", .text(choices.pick(alphabet.participants).name))
-    switch choices.below(4) {
+    switch choices.below(5) {
+    case 4:
+      let content = choices.pick(["stun", "rtp", "rtcp", "dtls"])
+      let victim: (String, Value) = ("to", .text(choices.pick(alphabet.participants).name))
+      return fault(.packetForge, [("protocol", .text(content)), victim], for: duration())
     case 0: return fault(.dtlsDrop, [sender, ("flight", .count(1 + choices.below(6))), ("count", .count(1))])
     case 1: return fault(.dtlsDrop, [sender, ("nth", .list([.count(1 + choices.below(8))]))])
     default:

@@ -15,7 +15,12 @@ package struct MoveTable: Sendable {
       for state in participant.machine?.states ?? [] {
         let trigger = Self.entering(state.name, participant)
         if kinds.contains(.send) {
-          rows += Self.messages(to: participant, alphabet).map { TimelineEntry(trigger, .send($0)) }
+          let messages = Self.messages(to: participant, alphabet)
+          rows += messages.map { TimelineEntry(trigger, .send($0)) }
+          if case .after(_, let anchor) = trigger {
+            let floods = messages.filter { Self.isWorthFlooding($0, participant) }
+            rows += floods.map { TimelineEntry(.flood(from: anchor), .send($0)) }
+          }
         }
         if kinds.contains(.action) {
           rows += Self.actions(of: participant, alphabet).map { TimelineEntry(trigger, $0) }
@@ -24,6 +29,14 @@ package struct MoveTable: Sendable {
       rows += Self.faults(of: participant, alphabet, kinds)
     }
     self.rows = rows
+  }
+
+  /// What an app may have to keep: candidates and descriptions, each from the first other participant alone.
+  private static func isWorthFlooding(_ message: RawMessage, _ participant: MoveAlphabet.Participant) -> Bool {
+    guard message.like == message.type, message.from != participant.name,
+      let declaration = participant.messages.first(where: { $0.name == message.type })
+    else { return false }
+    return declaration.field(.candidate) != nil || declaration.field(.description) != nil
   }
 
   /// The state has been entered, and what the app did at that moment is done.
@@ -95,12 +108,25 @@ package struct MoveTable: Sendable {
       if kinds.contains(.reorder) { add(.signalReorder) }
       if kinds.contains(.corrupt) { for mutation in Mutations.all(of: message) { add(.signalCorrupt, mutation) } }
     }
+    if kinds.contains(.packets) {
+      for content in ["stun", "dtls", "rtp", "rtcp"] {
+        let arguments: [(String, Value)] = [("protocol", .text(content)), ("to", .text(participant.name))]
+        effects.append(.fault(Fault(kind: .packetForge, arguments: Arguments(arguments)), duration: nil))
+      }
+    }
     if kinds.contains(.device) {
       for event in lateEvents {
         effects.append(.late(event, of: participant.name, by: .seconds(1), for: nil))
       }
     }
     return effects.map { TimelineEntry(.at(.zero), $0) }
+  }
+}
+
+extension TimelineEntry.Trigger {
+  /// Two thousand times, every other millisecond.
+  static func flood(from anchor: Anchor) -> TimelineEntry.Trigger {
+    .every(.milliseconds(2), from: anchor, until: nil, times: 2_000)
   }
 }
 

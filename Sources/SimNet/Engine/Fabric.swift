@@ -78,6 +78,18 @@ struct Fabric: ~Copyable {
     }
   }
 
+  /// Puts a forged packet on the wire to an interface, after one that has arrived there.
+  mutating func forge(after slot: UInt32, to host: HostID, on interface: InterfaceID) {
+    let flight = flights[slot]
+    let payload = PacketForgery.packet(after: pool.unsafeBytes(of: flight.handle).bytes)
+    var header = flight.header
+    header.source = PacketForgery.source(isIPv6: header.destination.address.isIPv6)
+    packetCount &+= 1
+    guard let handle = pool.allocate(copying: payload.span.bytes) else { return }
+    let forged = launch(handle, payload.count, header, from: host, subject: trace.subject("stranger"))
+    carry(forged, over: interfaces[interface.index].link.direction(.rx))
+  }
+
   /// Returns whether a packet reaches a wire that is up: rules apply only then.
   private func canLeave(on interface: InterfaceID?, _ isLoopback: Bool) -> Bool {
     isLoopback || interface.map { interfaces[$0.index].isUp } ?? false

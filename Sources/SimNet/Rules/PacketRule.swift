@@ -1,6 +1,6 @@
 internal import CallCore
 
-/// Datagrams to drop by their content: a fault of one protocol, while the link treats other traffic as usual. A message
+/// Datagrams to drop, or to follow by forged ones, by their content: a fault of one protocol, while the link treats other traffic as usual. A message
 /// of a TURN connection (RFC 8656 section 3.1) counts as one datagram: if dropped, it is never written to the stream,
 /// because written data always arrives. A TLS record counts as one, too.
 public struct PacketRule: Hashable, Sendable {
@@ -17,6 +17,15 @@ public struct PacketRule: Hashable, Sendable {
   public var skip: Int
   /// The number of datagrams after those that are dropped, by this rule or by an older one; nil for no limit.
   public var limit: Int?
+  /// What becomes of the datagrams.
+  public var action = Action.drop
+
+  /// What becomes of a datagram.
+  public enum Action: Hashable, Sendable {
+    case drop
+    /// It arrives, and a ``PacketForgery`` after it. The rule needs a receiver.
+    case forge
+  }
 
   /// Makes a rule; the default matches every datagram.
   public init(
@@ -71,7 +80,7 @@ struct PacketRules {
     return PacketRuleID(number: added)
   }
 
-  /// Returns the number of datagrams that the rule has dropped, also after its end.
+  /// Returns the number of datagrams that the rule has dropped or followed, also after its end.
   func dropCount(of id: PacketRuleID) -> Int { tallies[id.number - 1].dropped }
 
   /// Returns the number of datagrams that an older rule has dropped in its place.
@@ -88,29 +97,46 @@ struct PacketRules {
     }
   }
 
+  /// What the rules make of a datagram.
+  struct Treatment {
+    var isDropped = false
+    /// The number of forged packets that follow it.
+    var forgeries = 0
+  }
+
   /// Returns whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
   mutating func drop(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Bool {
+    treat(payload, from: sender, to: receiver).isDropped
+  }
+
+  /// Returns what the rules make of a datagram where it is sent (`receiver` nil), or at its receiver.
+  mutating func treat(_ payload: RawSpan, from sender: HostID, to receiver: HostID?) -> Treatment {
     // The original sender of a forwarded datagram matters only to rules with a receiver or without a sender.
     let looksThroughRelays = entries.contains { $0.rule.receiver != nil || $0.rule.sender == nil }
     let origin = looksThroughRelays ? origins.origin(of: payload, from: sender) : sender
     if receiver == nil { handshakes.learn(payload, from: origin) }
     if looksThroughRelays, let receiver { origins.note(payload, from: origin, to: receiver) }
-    guard !entries.isEmpty else { return false }
-    var isDropped = false
+    guard !entries.isEmpty else { return Treatment() }
+    var treatment = Treatment()
     let flight = handshakes.flight(of: payload, from: origin)
     for index in entries.indices {
       let rule = entries[index].rule
       guard rule.receiver == receiver, Self.isSender(rule, sender, origin) else { continue }
       if let content = rule.content, !PacketContent.matches(payload, content) { continue }
+      // A stranger is not the relay, and its packets have no frame of TURN.
+      if rule.action == .forge, rule.content != PacketContent(payload) { continue }
       if let wanted = rule.flight, flight != wanted { continue }
       entries[index].seen += 1
       let position = entries[index].seen - rule.skip
       guard position > 0, rule.limit.map({ position <= $0 }) ?? true else { continue }
       let number = entries[index].id.number
-      if isDropped { tallies[number - 1].forestalled += 1 } else { tallies[number - 1].dropped += 1 }
-      isDropped = true
+      if treatment.isDropped { tallies[number - 1].forestalled += 1 } else { tallies[number - 1].dropped += 1 }
+      switch rule.action {
+      case .drop: treatment.isDropped = true
+      case .forge: if !treatment.isDropped { treatment.forgeries += 1 }
+      }
     }
-    if isDropped { entries.removeAll(where: \.isSpent) }
-    return isDropped
+    if treatment.isDropped || treatment.forgeries > 0 { entries.removeAll(where: \.isSpent) }
+    return treatment
   }
 }

@@ -54,6 +54,12 @@ public final class PeerTrace {
     trace.write(PeerEvents.code, subject, name)
   }
 
+  /// Reports the length of a queue, after an addition, in which messages or candidates wait for something else, such as
+  /// a description. A search looks for queues without a limit.
+  public func backlog(_ queue: String, _ count: Int) {
+    if count > 0, count.isMultiple(of: 100) { trace.write(PeerEvents.backlog, subject, queue, count) }
+  }
+
   /// Writes the end of the call, with a declared end code.
   public func end(_ name: String) {
     precondition(vocabulary.endCodes.contains { $0.name == name }, "end code '\(name)' is not declared")

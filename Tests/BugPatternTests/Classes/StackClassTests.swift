@@ -12,17 +12,15 @@ import Vocabulary
 /// Classes of defects below the state machine of a call, and around it.
 @Suite struct StackClassTests {
   @Test func `class 19 - an alert of an unverified address does not end the handshake`() throws {
-    try proves(.strangersHandshakeRead) { claims in
-      let call = DTLSPair()
-      try call.start()
-      // handshake_failure, fatal, in the clear (RFC 6347 section 4.1)
-      let alert: [UInt8] = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40]
-      let path = Path(local: DTLSPair.serverEndpoint, remote: Endpoint("198.51.100.66:6666")!)
-      call.server.receive(alert.span.bytes, on: path, at: call.now)
-      call.drain()
-      call.run(until: .zero + .seconds(2))
-      claims("the handshake is done", call.bothConnected)
-    }
+    try proves(
+      .strangersHandshakeRead, breaks: "unverified-sources",
+      by: Provocation(
+        length: "8s",
+        timeline: """
+            - { at: 0s, fault: packet.forge, protocol: dtls, to: bob, count: 1 }
+            - { at: 1s, do: alice.call, to: bob }
+            - { at: 3s, do: bob.accept }
+          """))
   }
 
   @Test func `class 20 - no media flow to a certificate that was not signalled`() throws {
@@ -51,13 +49,14 @@ import Vocabulary
   }
 
   @Test func `class 26 - candidates that wait for their description are limited`() throws {
-    try proves(.waitingCandidatesUnbounded) { claims in
-      let call = Call(id: "1", peer: "alice", isCaller: false)
-      for number in 0..<10_000 {
-        call.addRemoteCandidate(.init(text: "candidate:\(number)", mid: "0", mLineIndex: 0)) {}
-      }
-      claims("a hundred are kept", call.waitingCandidates.count == Call.waitingLimit)
-    }
+    try proves(
+      .waitingCandidatesUnbounded, breaks: "bounded-backlog",
+      by: Provocation(
+        length: "8s", sender: "alice",
+        timeline: """
+            - { at: 1s, do: alice.call, to: bob }
+            - { every: 2ms, of: bob.call.state.ringing, times: 2000, send: ice_candidate, from: mallory, to: bob, fields: { callId: alice-1, candidate: "candidate:1 1 udp 1 192.0.2.1 9 typ host", sdpMid: "0" } }
+          """))
   }
 
   @Test func `class 27 - a packet that comes late is not counted as lost`() throws {

@@ -250,6 +250,15 @@ extension KeyCases {
       KeyCase(
         effect: "fault packet.drop", at: "50ms", "fault: packet.drop, protocol: rtp, for: 1s",
         KeyWorld.lan(timeline: "<>", talk: "1s")),
+      KeyCase(
+        "fault packet.forge.protocol", ["stun", "dtls", "rtp", "rtcp"],
+        KeyWorld.lan(timeline: "  - { at: 1ms, fault: packet.forge, protocol: <>, to: bob, for: 9s }", talk: "8s")),
+      KeyCase("fault packet.forge.to", ["alice", "bob"], entry("at: 50ms, fault: packet.forge, protocol: rtp, to: <>")),
+      KeyCase("fault packet.forge.nth", ["", ", nth: 1", ", nth: [2, 3]"], forging),
+      KeyCase("fault packet.forge.count", ["", ", count: 1", ", count: 2"], forging),
+      KeyCase(
+        effect: "fault packet.forge", at: "50ms", "fault: packet.forge, protocol: rtp, to: bob, for: 1s",
+        KeyWorld.lan(timeline: "<>", talk: "1s")),
       KeyCase("fault clock.jump.peer", ["alice", "bob"], jumping.replacing("peer: alice", with: "peer: <>")),
       KeyCase("fault clock.jump.by", ["1s", "-100s"], jumping.replacing("by: -100s", with: "by: <>")),
       KeyCase(
@@ -267,6 +276,7 @@ extension KeyCases {
       ],
       in: { KeyWorld.lan(timeline: $0, talk: "1s") }, at: "1ms")
 
+  private static let forging = entry("at: 50ms, fault: packet.forge, protocol: rtp, to: bob, for: 1s<>")
   private static let dropping = entry("at: 50ms, fault: packet.drop, protocol: rtp, for: 1s<>")
   /// The clock shows in the sender reports of its owner.
   private static let jumping = KeyWorld.lan(

@@ -12,6 +12,8 @@ package enum PeerEvents {
   package static func note(_ name: String, _ field: String) -> TraceEvent<String> {
     TraceEvent(name, (field, String.self))
   }
+  /// The app keeps so many parts of messages until something else comes; written with every hundredth.
+  package static let backlog = TraceEvent("backlog", ("queue", String.self), ("count", Int.self))
   /// The app rejected a received message.
   package static let messageRejected = note("message.rejected", "reason")
 

@@ -55,7 +55,7 @@ enum FaultChecks {
     case .linkDown, .linkUp, .linkSet, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire, .natRemap,
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
-      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
+      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge,
       .clockJump, .deviceAudioLate, .deviceEventsLate:
       return nil
     }
@@ -132,7 +132,7 @@ enum FaultChecks {
     case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .packetDrop, .deviceAudioLate, .deviceEventsLate:
+      .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .deviceAudioLate, .deviceEventsLate:
       return nil
     }
   }
@@ -190,7 +190,7 @@ enum FaultChecks {
   /// Checks faults that act on parts which some kinds of peer lack.
   private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     switch fault.kind {
-    case .packetDrop, .dtlsDrop: checkPuppets(fault, scenario, &reading)
+    case .packetDrop, .packetForge, .dtlsDrop: checkPuppets(fault, scenario, &reading)
     case .clockJump, .deviceAudioLate, .deviceEventsLate: checkDevice(fault, scenario, &reading)
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,

@@ -33,6 +33,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case signalBlackhole = "signal.blackhole"
   case dtlsDrop = "dtls.drop"
   case packetDrop = "packet.drop"
+  case packetForge = "packet.forge"
   case clockJump = "clock.jump"
   case deviceAudioLate = "device.audio-late"
   case deviceEventsLate = "device.events-late"
@@ -219,6 +220,14 @@ extension FaultKind {
         ],
         "drops packets by what they are; in TLS nothing is told from anything else, and once a record is dropped none of "
           + "that direction of the connection arrives any more")
+    case .packetForge:
+      declare(
+        [
+          FaultParameter(
+            "protocol", .value(.choice(Self.forgedProtocols)), required: true, "what the packets are"), Self.victim,
+          Self.nth, Self.atMost,
+        ],
+        "a stranger on the peer's network sends a packet after each of these: a DTLS alert, or a copy that fails its check")
     case .clockJump:
       declare(
         [
@@ -248,7 +257,7 @@ extension FaultKind {
       false
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natSet, .firewallBlock,
       .firewallAllow, .turnDeny, .turnReject, .turnCertificate, .stunSilent, .signalDrop, .signalDelay,
-      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
+      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge,
       .deviceAudioLate, .deviceEventsLate:
       true
     }
@@ -263,7 +272,7 @@ extension FaultKind {
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop,
-      .packetDrop, .clockJump, .deviceAudioLate, .deviceEventsLate:
+      .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate:
       false
     }
   }
@@ -276,7 +285,7 @@ extension FaultKind {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop,
-      .packetDrop, .clockJump, .deviceAudioLate, .deviceEventsLate:
+      .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate:
       false
     }
   }
@@ -323,6 +332,10 @@ extension FaultKind {
   private static let sender = FaultParameter("from", .value(.peer), "only what this peer sends")
   private static let receiver = FaultParameter(
     "to", .value(.peer), "only what reaches this peer; 'nth' and 'count' are then of what arrives there")
+
+  private static let victim = FaultParameter(
+    "to", .value(.peer), required: true, "the peer; 'nth' and 'count' are of what arrives there")
+  private static let forgedProtocols = ["stun", "dtls", "rtp", "rtcp"]
 
   private static func peer(_ summary: String) -> FaultParameter {
     FaultParameter("peer", .value(.peer), required: true, summary)

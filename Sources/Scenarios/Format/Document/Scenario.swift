@@ -110,6 +110,8 @@ public enum Invariant: String, Sendable, CaseIterable {
   case partnerOnly = "partner-only"
   case ghostRing = "ghost-ring"
   case signalledCertificate = "signalled-certificate"
+  case boundedBacklog = "bounded-backlog"
+  case unverifiedSources = "unverified-sources"
   case preAcceptPrivacy = "pre-accept-privacy"
 
   /// Whether the invariant is checked by default.
@@ -130,6 +132,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case .partnerOnly: "only the other side of a call changes it, by messages that are its to send"
     case .ghostRing: "a call whose end has arrived does not ring"
     case .signalledCertificate: "media flow only to the certificate whose fingerprint was signalled"
+    case .boundedBacklog: "no app keeps more than a thousand messages or candidates until something else comes"
+    case .unverifiedSources: "a packet of an address that no check has verified changes no state of a connection"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"
     }
   }

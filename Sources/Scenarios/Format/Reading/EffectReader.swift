@@ -340,7 +340,7 @@ enum EffectReader {
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect,
       .turnCertificate, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .packetDrop, .clockJump, .deviceAudioLate, .deviceEventsLate:
+      .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate:
       return true
     }
   }

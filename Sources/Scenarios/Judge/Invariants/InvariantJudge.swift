@@ -39,6 +39,8 @@ package final class InvariantJudge {
       case .mute: mute = Mute(context, report)
       case .ghostRing: monitors.append(GhostRing(context, arrivals, report))
       case .signalledCertificate: monitors.append(SignalledCertificate(context, arrivals, report))
+      case .boundedBacklog: monitors.append(BoundedBacklog(context, report))
+      case .unverifiedSources: monitors.append(UnverifiedSources(context, report))
       case .quiescence, .endedCalls, .partnerOnly: break
       }
     }

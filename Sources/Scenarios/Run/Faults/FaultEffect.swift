@@ -116,6 +116,11 @@ extension FaultEffect {
         throw arguments.missing("protocol")
       }
       self = .packetRules(try arguments.packetRules(content, in: world))
+    case .packetForge:
+      guard let content = PacketContent(rawValue: try arguments.text("protocol")) else {
+        throw arguments.missing("protocol")
+      }
+      self = .packetRules(try arguments.packetRules(content, .forge, in: world))
     case .clockJump: self = .clockJump(peer: try arguments.text("peer"), try arguments.duration("by"))
     case .deviceAudioLate: self = .audioLatency(peer: try arguments.text("peer"), try arguments.duration("by"))
     case .deviceEventsLate:
@@ -186,12 +191,15 @@ private struct FaultArguments {
       to: arguments.text("to").map(world.scenario.userID), count: arguments.count("count"))
   }
 
-  func packetRules(_ content: PacketContent, in world: World) throws -> [PacketRule] {
+  func packetRules(
+    _ content: PacketContent, _ action: PacketRule.Action = .drop, in world: World
+  ) throws -> [PacketRule] {
     let sender = try arguments.text("from").map { try world.simulator.host($0) }
     let receiver = try arguments.text("to").map { try world.simulator.host($0) }
-    let rule = PacketRule(
+    var rule = PacketRule(
       content: content, flight: arguments.count("flight"), sender: sender, receiver: receiver,
       limit: arguments.count("count"))
+    rule.action = action
     let numbers = (arguments.texts("nth") ?? []).compactMap { Int($0) }
     if numbers.isEmpty { return [rule] }
     return numbers.map { number in

@@ -24,6 +24,11 @@ public struct BrokenCheck: Hashable, Sendable {
   var isEndless: Bool { title == Self.endless }
 
   private static let endless = "endless"
+
+  /// Whether two plays of one run differ, so that one play shows nothing.
+  var needsTwoPlays: Bool { title == Self.determinism }
+
+  private static let determinism = "determinism"
 }
 
 extension BrokenCheck {
@@ -44,6 +49,13 @@ extension BrokenCheck {
     guard let start = line.range(of: "Fatal error") else { return line }
     let message = line[start.lowerBound...].split(omittingEmptySubsequences: false) { $0.isASCII && $0.isNumber }
     return line[..<start.lowerBound] + message.filter { !$0.isEmpty }.joined(separator: "#")
+  }
+
+  /// Makes the check that two different plays of one run break.
+  init(differing cellID: String) {
+    self.init(
+      signature: "\(Self.determinism) | \(cellID)", title: Self.determinism,
+      actual: "a second play with the same seed had other events; see run --check-determinism")
   }
 
   /// Makes the check that a run of a cell beyond its limits breaks.

@@ -62,6 +62,8 @@ public final class Campaign {
     case notRepeated
     /// The run had no end, so that smaller ones may have none either.
     case endless
+    /// It shows in two plays of one run alone.
+    case needsTwoPlays
     /// No runs were to be spent on it.
     case notWanted
   }
@@ -87,6 +89,9 @@ public final class Campaign {
     var run: CampaignPlan.Run
     /// Its number.
     var next = 0
+    /// The first run of the block, which is played again at its end, and the hash of its trace.
+    var first: (run: CampaignPlan.Run, hash: UInt64)?
+    var isRepeating = false
   }
 
   private(set) var plan: CampaignPlan
@@ -214,6 +219,11 @@ public final class Campaign {
 
   private func follow(_ number: Int, _ outcome: JobOutcome) -> WorkerPool.Step {
     guard var block = blocks.removeValue(forKey: number) else { return .done }
+    if block.isRepeating {
+      compare(outcome, &block)
+      finish(block)
+      return .done
+    }
     let record = record(of: outcome, block)
     if case .result(let result) = outcome {
       block.corpus.add(result.choices, of: block.run.base, features: result.features)
@@ -222,14 +232,35 @@ public final class Campaign {
     progressed?(progress)
     block.record.add(record)
     block.next += 1
-    guard block.next < plan.size(ofBlock: number) else {
-      finish(block)
-      return .done
-    }
+    if block.next == 1, case .result(let result) = outcome { block.first = (block.run, result.traceHash) }
     guard failure == nil else { return .done }
+    guard block.next < plan.size(ofBlock: number) else {
+      guard let first = block.first else {
+        finish(block)
+        return .done
+      }
+      // After all the others in its process: what they leave behind shows.
+      block.isRepeating = true
+      blocks[number] = block
+      return .next(plan.job(first.run), isFresh: false)
+    }
     block.run = plan.run(block.next, ofBlock: number, corpus: block.corpus.entries)
     blocks[number] = block
     return .next(plan.job(block.run), isFresh: false)
+  }
+
+  /// Compares the second play of the block's first run with the first one.
+  private func compare(_ outcome: JobOutcome, _ block: inout Block) {
+    guard case .result(let result) = outcome, let first = block.first, result.traceHash != first.hash else { return }
+    let base = plan.bases[first.run.base]
+    let place = Occurrence(
+      block: block.record.block, number: 0, cellID: base.cell.id, path: base.source.path, seed: first.run.seed,
+      variation: first.run.variation)
+    var record = BlockRecord(block: place.block)
+    record.buckets = [Bucket(check: BrokenCheck(differing: place.cellID), count: 1, first: place, last: place)]
+    count(record)
+    progressed?(progress)
+    block.record.add(record)
   }
 
   /// Returns what one run adds to its block.

@@ -19,6 +19,7 @@ struct FindingReduction {
   var obstacle: Campaign.Obstacle? {
     if limit == 0 { return .notWanted }
     if check.isEndless { return .endless }
+    if check.needsTwoPlays { return .needsTwoPlays }
     return stage == .done && !isRepeated ? .notRepeated : nil
   }
 
@@ -37,7 +38,7 @@ struct FindingReduction {
     self.limit = limit
     self.registry = registry
     current = text
-    if limit == 0 || check.isEndless { stage = .done }
+    if limit == 0 || check.isEndless || check.needsTwoPlays { stage = .done }
   }
 
   private var id: String { "found/\(check.name)" }
