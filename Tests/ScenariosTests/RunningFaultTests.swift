@@ -298,4 +298,23 @@ import Testing
     let result = try run(lateEvents("removetrack"))
     #expect(result.findings.contains { $0.actual == "it met nothing: no such event came while it lasted" })
   }
+
+  @Test(arguments: ["stun", "dtls", "rtp", "rtcp"], ["wifi", "home"])
+  func `packets of a stranger change nothing`(content: String, network: String) throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: \(network) }, bob: { profile: knotos, network: \(network) } }
+      timeline:
+        - { at: 0s, fault: packet.forge, protocol: \(content), to: bob }
+        - { at: 0s, do: alice.call, to: bob }
+        - { id: accept, when: bob.call.state == ringing, do: bob.accept }
+        - { at: 12s, do: alice.hangup }
+      expect:
+        - { eventually: alice.call.state == connected and bob.call.state == connected, within: 1s, of: accept }
+        - { ends: bob, code: remote-hangup }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
 }

@@ -56,6 +56,8 @@ package final class WireReader: PacketTap {
     guard let peer = owners[interface], !(isDamaged && direction == .rx) else { return }
     var identities: [UInt64] = []
     switch header.transport {
+    // A forged packet is nothing that an end of the call has sent: a stack that takes it takes what never arrived.
+    case .udp where header.source == PacketForgery.source(isIPv6: header.source.address.isIPv6): break
     case .udp: saw(payload, header, of: peer, direction, &identities, at: now)
     case .tcp:
       if tap.wantsPackets { identities.append(PacketContent.identity(of: payload)) }
