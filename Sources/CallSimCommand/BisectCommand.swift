@@ -164,7 +164,8 @@ struct GitRepository {
 /// A program that is run to its end.
 private enum Subprocess {
   /// - Returns: the exit status, and standard output and standard error without the space at their ends.
-  static func run(_ program: String, _ arguments: [String], in folder: String) throws -> (status: Int32, output: String) {
+  static func run(_ program: String, _ arguments: [String], in folder: String) throws -> (status: Int32, output: String)
+  {
     let process = Process()
     process.executableURL = URL(filePath: program)
     process.arguments = arguments

@@ -10,7 +10,8 @@ struct CampaignArguments: ParsableArguments {
   @Option(parsing: .unconditional, help: "How many runs.")
   var runs = 1_000
 
-  @Option(help: ArgumentHelp("Begin no more runs after so long: 10min, 90s; findings are reduced then.", valueName: "90s"))
+  @Option(
+    help: ArgumentHelp("Begin no more runs after so long: 10min, 90s; findings are reduced then.", valueName: "90s"))
   var wall: String?
 
   @Option(

@@ -207,7 +207,8 @@ struct MoveDrawer: ~Copyable {
       .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels, .turnDeny, .turnReject, .stunSilent,
     ]
     let kind = choices.pick(kinds)
-    let code = kind == .turnReject ? [("code", Value.count(choices.pick([400, 401, 403, 437, 438, 441, 486, 500, 508])))] : []
+    let code =
+      kind == .turnReject ? [("code", Value.count(choices.pick([400, 401, 403, 437, 438, 441, 486, 500, 508])))] : []
     return fault(kind, [server] + code, for: kind.lasts ? duration() : nil)
   }
 

@@ -85,7 +85,8 @@ package struct MoveTable: Sendable {
 
   /// The events of a connection that an app waits for.
   static let lateEvents: [ConnectionEventName] = [
-    .iceCandidate, .iceConnectionStateChange, .connectionStateChange, .signalingStateChange, .stateChange, .error, .track,
+    .iceCandidate, .iceConnectionStateChange, .connectionStateChange, .signalingStateChange, .stateChange, .error,
+    .track,
   ]
 
   /// Returns the faults and mutations of the first message of each type that comes to a participant.

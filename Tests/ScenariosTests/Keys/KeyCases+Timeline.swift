@@ -253,7 +253,8 @@ extension KeyCases {
       KeyCase(
         "fault packet.forge.protocol", ["stun", "dtls", "rtp", "rtcp"],
         KeyWorld.lan(timeline: "  - { at: 1ms, fault: packet.forge, protocol: <>, to: bob, for: 9s }", talk: "8s")),
-      KeyCase("fault packet.forge.to", ["alice", "bob"], entry("at: 50ms, fault: packet.forge, protocol: rtp, to: <>")),
+      KeyCase(
+        "fault packet.forge.to", ["alice", "bob"], entry("at: 50ms, fault: packet.forge, protocol: rtp, to: <>")),
       KeyCase("fault packet.forge.nth", ["", ", nth: 1", ", nth: [2, 3]"], forging),
       KeyCase("fault packet.forge.count", ["", ", count: 1", ", count: 2"], forging),
       KeyCase(

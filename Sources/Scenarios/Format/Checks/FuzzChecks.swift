@@ -35,7 +35,8 @@ extension Scenario {
       return served.contains { !$0.vocabulary.messages.isEmpty } ? nil : "no server relays messages to an app"
     case .disconnect: return served.isEmpty ? "no app has a server" : nil
     case .link:
-      return topology.links.contains { link in apps.contains { $0.peer == link.from.value } } ? nil : "no app has a link"
+      return topology.links.contains { link in apps.contains { $0.peer == link.from.value } }
+        ? nil : "no app has a link"
     case .nat: return topology.networks.contains { $0.nat != nil } ? nil : "no network is behind a NAT"
     case .relay:
       let isThere = topology.servers.contains { $0.kind == .turn || $0.kind == .stun }

@@ -227,7 +227,8 @@ extension FaultKind {
             "protocol", .value(.choice(Self.forgedProtocols)), required: true, "what the packets are"), Self.victim,
           Self.nth, Self.atMost,
         ],
-        "a stranger on the peer's network sends a packet after each of these: a DTLS alert, or a copy that fails its check")
+        "a stranger on the peer's network sends a packet after each of these: a DTLS alert, or a copy that fails its check"
+      )
     case .clockJump:
       declare(
         [
@@ -257,7 +258,8 @@ extension FaultKind {
       false
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natSet, .firewallBlock,
       .firewallAllow, .turnDeny, .turnReject, .turnCertificate, .stunSilent, .signalDrop, .signalDelay,
-      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge,
+      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
+      .packetForge,
       .deviceAudioLate, .deviceEventsLate:
       true
     }

@@ -68,7 +68,9 @@ struct ScenarioSketch: ~Copyable {
 
   private mutating func fuzz() -> YAMLNode {
     var own: Entries = []
-    if chance(50) { own.append(("moves", .list(MoveKind.allCases.filter { _ in chance(40) }.map { .text($0.rawValue) }))) }
+    if chance(50) {
+      own.append(("moves", .list(MoveKind.allCases.filter { _ in chance(40) }.map { .text($0.rawValue) })))
+    }
     if chance(30) { own.append(("messages", .list(messages.filter { _ in chance(40) }.map { .text($0.name) }))) }
     if chance(30) { own.append(("senders", .list(peers.filter { _ in chance(50) }.map { .text($0) }))) }
     if chance(30) { own.append(("most", .plain("\(1 + below(10))"))) }

@@ -124,7 +124,9 @@ extension FaultEffect {
     case .clockJump: self = .clockJump(peer: try arguments.text("peer"), try arguments.duration("by"))
     case .deviceAudioLate: self = .audioLatency(peer: try arguments.text("peer"), try arguments.duration("by"))
     case .deviceEventsLate:
-      let names = fault.arguments.text("event").map { name in ConnectionEventName.allCases.filter { $0.rawValue == name } }
+      let names = fault.arguments.text("event").map { name in
+        ConnectionEventName.allCases.filter { $0.rawValue == name }
+      }
       self = .eventLateness(
         peer: try arguments.text("peer"), names ?? ConnectionEventName.allCases, try arguments.duration("by"))
     }

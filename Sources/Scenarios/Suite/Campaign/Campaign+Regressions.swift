@@ -62,7 +62,8 @@ extension Campaign.Regression.Outcome {
       switch result.verdict {
       case .pass: self = .passes
       case .broken, .fail: self = .fails(result.findings.first.map { "\($0.title): \($0.actual)" } ?? "")
-      case .vacuous, .inconclusive, .timeout, .nondeterministic, .skipped: self = .unfit(result.findings.first?.actual ?? "\(result.verdict)")
+      case .vacuous, .inconclusive, .timeout, .nondeterministic, .skipped:
+        self = .unfit(result.findings.first?.actual ?? "\(result.verdict)")
       }
     case .crash(let death, _): self = .fails("its process \(death.description)")
     case .timeout(let limit): self = .fails("it was still running after \(limit)")
