@@ -117,9 +117,9 @@ public final class Campaign {
   /// - Throws: when a worker cannot be started, the folder belongs to another campaign, or a scenario cannot be played
   ///   without moves.
   public func run() throws -> Outcome {
-    let done = try resume()
+    try takeFolder()
     var outcome = Outcome(progress: progress, found: [], regressions: [], isInterrupted: false, failure: nil)
-    outcome.isInterrupted = try !(playRegressions(&outcome) && playBases() && makeBlocks(but: done))
+    outcome.isInterrupted = try !(playRegressions(&outcome) && playBases() && makeBlocks())
     outcome.progress = progress
     if !outcome.isInterrupted, failure == nil {
       outcome.isInterrupted = try !reduce(&outcome)
@@ -168,10 +168,10 @@ public final class Campaign {
     return isComplete
   }
 
-  /// Takes the blocks of an interrupted campaign from the folder.
-  ///
-  /// - Returns: their numbers.
-  private func resume() throws -> Set<Int> {
+  // MARK: Folder
+
+  /// Prepares the folder: one of another campaign is refused, one of another version is taken over.
+  private func takeFolder() throws {
     if let old = store.plan, old != plan.json {
       guard old.without("program") == plan.json.without("program") else {
         throw CampaignError(
@@ -180,6 +180,13 @@ public final class Campaign {
       }
       try store.retire()
     }
+    try store.prepare(plan.json)
+  }
+
+  /// Counts the blocks of an interrupted campaign in the folder.
+  ///
+  /// - Returns: their numbers.
+  private func finishedBlocks() -> Set<Int> {
     var done: Set<Int> = []
     // The last block of a search with fewer runs is shorter, and is made again as a whole.
     for record in store.records().records
@@ -187,7 +194,6 @@ public final class Campaign {
       done.insert(record.block)
       count(record)
     }
-    try store.prepare(plan.json)
     return done
   }
 
@@ -201,7 +207,8 @@ public final class Campaign {
   // MARK: Blocks
 
   /// - Returns: false when it was interrupted.
-  private func makeBlocks(but done: Set<Int>) throws -> Bool {
+  private func makeBlocks() throws -> Bool {
+    let done = finishedBlocks()
     let mine = (0..<plan.blockCount).filter { block in
       options.shard.map { block % $0.count == $0.index - 1 } ?? true
     }
