@@ -62,7 +62,7 @@ final class CampaignView {
     if outcome.isInterrupted {
       Output.error("interrupted: the same command goes on with what \(TextStyle.printable(corpus)) holds\n")
     }
-    var line = "\(progress.runCount) of \(Wording.count(progress.planned, isExhaustive ? "single move" : "run"))"
+    var line = "\(progress.runCount) of \(Wording.count(progress.planned, isExhaustive ? "row of the table" : "run"))"
     line += ", in \(progress.effectiveCount) of them every move met something"
     line += "; \(Wording.count(outcome.found.count, "finding"))"
     Output.text(style.paint(line, outcome.found.isEmpty ? .success : .failure) + "\n")

@@ -16,7 +16,7 @@ struct FuzzCommand: ParsableCommand {
 
   @OptionGroup var campaign: CampaignArguments
 
-  @Flag(help: "Try every single move once: each message, fault and action in each state.")
+  @Flag(help: "Try the table of moves: each message, fault and action in each state, and pairs of actions.")
   var exhaustive = false
 
   @Option(help: ArgumentHelp("Make only moves of these kinds.", valueName: "kind,…"))

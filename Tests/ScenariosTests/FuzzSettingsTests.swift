@@ -47,7 +47,7 @@ import Testing
 
   @Test func `only the messages that it names are added or changed`() throws {
     let table = MoveTable(try Self.alphabet("{ moves: [send, drop], messages: [call_answer] }"))
-    let types = table.rows.map { row in
+    let types = table.rows.flatMap(\.self).map { row in
       if case .send(let message) = row.effect { message.type } else { row.fault?.arguments.text("message") }
     }
     #expect(Set(types) == ["call_answer"])
@@ -55,7 +55,7 @@ import Testing
 
   @Test func `only the senders that it names send`() throws {
     let table = MoveTable(try Self.alphabet("{ moves: [send], senders: [alice] }"))
-    let senders = table.rows.compactMap { row in
+    let senders = table.rows.flatMap(\.self).compactMap { row in
       if case .send(let message) = row.effect { message.from } else { nil }
     }
     #expect(Set(senders) == ["alice"])

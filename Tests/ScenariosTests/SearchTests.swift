@@ -66,7 +66,7 @@ import Vocabulary
   @Test func `the table has every message in every state from every sender`() {
     let table = MoveTable(Self.alphabet, kinds: [.send])
     let messages = Set(
-      table.rows.compactMap { row -> String? in
+      table.rows.compactMap(\.first).compactMap { row -> String? in
         guard case .send(let message) = row.effect, case .after(_, let anchor) = row.trigger,
           case .entersState(let subject, _, let state) = anchor.kind
         else { return nil }
@@ -79,7 +79,7 @@ import Vocabulary
   @Test func `every row of the table is a valid scenario`() throws {
     let table = MoveTable(Self.alphabet)
     for (number, row) in table.rows.enumerated() where number % 7 == 0 {
-      let loaded = ScenarioFile.load(text: Self.alphabet.scenario(with: [row]).text(), registry: Self.registry)
+      let loaded = ScenarioFile.load(text: Self.alphabet.scenario(with: row).text(), registry: Self.registry)
       let problems = loaded.diagnostics.filter { $0.code.severity == .error }.map(\.message)
       #expect(problems.isEmpty, "\(problems)")
     }

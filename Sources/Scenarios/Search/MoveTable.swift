@@ -2,11 +2,12 @@ internal import CallCore
 package import ScenarioFormat
 internal import Vocabulary
 
-/// The table of single moves of a scenario: every message in every state from every sender, every fault and mutation of
-/// every message, and every action in every state. It is finite, and is tried as a whole.
+/// The table of moves of a scenario: every message in every state from every sender, every fault and mutation of every
+/// message, every action in every state, and every pair of actions in a connected call. It is finite, and is tried as a
+/// whole.
 package struct MoveTable: Sendable {
-  /// The moves, one a row.
-  package let rows: [TimelineEntry]
+  /// The moves: one in a row, or two.
+  package let rows: [[TimelineEntry]]
 
   package init(_ alphabet: MoveAlphabet, kinds: [MoveKind] = MoveKind.allCases) {
     let kinds = alphabet.kinds.filter { kinds.contains($0) }
@@ -28,7 +29,24 @@ package struct MoveTable: Sendable {
       }
       rows += Self.faults(of: participant, alphabet, kinds)
     }
-    self.rows = rows
+    self.rows = rows.map { [$0] } + (kinds.contains(.action) ? Self.pairs(alphabet) : [])
+  }
+
+  /// Returns every ordered pair of actions in a call that is connected: what one leaves behind, another may lose.
+  private static func pairs(_ alphabet: MoveAlphabet) -> [[TimelineEntry]] {
+    guard let first = alphabet.participants.first, let machine = first.machine,
+      let connected = machine.states.first(where: { machine.role(of: $0.name) == .connected })
+    else { return [] }
+    let anchor = Anchor(kind: .entersState(subject: first.name, machine: machine.name, state: connected.name))
+    let actions = alphabet.participants.flatMap { Self.actions(of: $0, alphabet) }
+    return actions.flatMap { one in
+      actions.map { another in
+        [
+          TimelineEntry(.after(.milliseconds(500), of: anchor), one),
+          TimelineEntry(.after(.milliseconds(1_500), of: anchor), another),
+        ]
+      }
+    }
   }
 
   /// What an app may have to keep: candidates and descriptions, each from the first other participant alone.

@@ -4,7 +4,7 @@ public import ScenarioFormat
 public struct Variation: Hashable, Sendable {
   /// The origin of the moves.
   public enum Origin: Hashable, Sendable {
-    /// One row of the table of single moves.
+    /// One row of the table of moves.
     case single(Int)
     /// Moves drawn from these choices, then from random ones.
     case drawn(choices: [UInt64], seed: UInt64)
@@ -38,13 +38,13 @@ package struct VariedScenario: Sendable {
 extension Variation {
   /// Returns the varied scenario; nil if the table has no such row.
   ///
-  /// - Parameter table: the table of single moves with these kinds, if it is known.
+  /// - Parameter table: the table of moves with these kinds, if it is known.
   package func scenario(_ alphabet: MoveAlphabet, table: MoveTable? = nil) -> VariedScenario? {
     switch origin {
     case .single(let row):
       let rows = (table ?? MoveTable(alphabet, kinds: kinds)).rows
       guard rows.indices.contains(row) else { return nil }
-      return VariedScenario(scenario: alphabet.scenario(with: [rows[row]]), moves: [rows[row]], choices: [])
+      return VariedScenario(scenario: alphabet.scenario(with: rows[row]), moves: rows[row], choices: [])
     case .drawn(let choices, let seed):
       var drawer = MoveDrawer(alphabet, kinds: kinds, choices: Choices(choices, thenRandom: seed))
       let moves = drawer.moves(most: most)

@@ -13,7 +13,7 @@ internal import ScenarioSearch
 public struct CampaignPlan: Sendable {
   /// The order in which moves are tried.
   public enum Method: Hashable, Sendable {
-    /// Every row of the table of single moves, once.
+    /// Every row of the table of moves, once.
     case exhaustive
     /// So many runs with moves that are drawn from the seed.
     case drawn(runs: Int)
@@ -28,7 +28,7 @@ public struct CampaignPlan: Sendable {
     fileprivate(set) var alphabet: MoveAlphabet
     /// The kinds of moves that can be made in it.
     let kinds: [MoveKind]
-    /// The number of rows of its table of single moves.
+    /// The number of rows of its table of moves.
     fileprivate(set) var rowCount = 0
     /// The largest number of moves in a run.
     let most: Int
