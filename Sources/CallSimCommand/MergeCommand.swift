@@ -30,12 +30,14 @@ struct MergeCommand: ParsableCommand {
     }
     for bucket in merged.buckets {
       Output.text(
-        "\(TextStyle.printable(bucket.check.title)): \(TextStyle.printable(bucket.check.actual)) (\(bucket.count) runs)\n"
+        "\(TextStyle.printable(bucket.check.title)): \(TextStyle.printable(bucket.check.actual)) (\(Wording.count(bucket.count, "run")))\n"
       )
       let path = stores[0].minimal(of: bucket)
       if let path { Output.text("  play it: \(ProgramName.current) run \(ShellWord.quoted(path))\n") }
     }
-    Output.text("\(merged.runCount) runs in \(merged.blockCount) blocks, \(merged.buckets.count) findings\n")
+    Output.text(
+      "\(Wording.count(merged.runCount, "run")) in \(Wording.count(merged.blockCount, "block")), "
+        + "\(Wording.count(merged.buckets.count, "finding"))\n")
     throw (merged.buckets.isEmpty ? ExitStatus.pass : .broken).code
   }
 }

@@ -105,9 +105,10 @@ extension Simulator {
       drainStreams(of: host)
     } else if let index = socket(of: host, at: flight.header.destination) {
       trace.cause = fabric.packets.delivered(flight, to: subject)
+      fabric.noteForgery(flight)
       let socket = UDPSocket(index: index, serial: sockets[Int(index)].serial)
       if let interface {
-        for _ in 0..<treatment.forgeries { fabric.forge(after: slot, to: host, on: interface) }
+        for rule in treatment.forgeries { fabric.forge(after: slot, by: rule, to: host, on: interface) }
       }
       hosts[host.index].delegate?.received(payload, on: socket, path: path)
     } else if let bridge = hosts[host.index].bridge {

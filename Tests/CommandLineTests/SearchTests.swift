@@ -135,4 +135,34 @@ import Testing
     #expect(outcome.status == 7)
     #expect(outcome.errors.contains("call is not varied: none of these moves can be made in it"))
   }
+
+  @Test func `a share that is put together again gives what it has reduced since`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for shard in ["1", "2"] {
+      _ = try Self.fuzz(folder, "--runs", "230", "--corpus", folder + "/" + shard, "--shard", shard + "/2")
+    }
+    let block = folder + "/2/blocks/000001.json"
+    let place = #"""
+      {"block":1,"number":0,"cell":"call","path":"call.yaml","seed":1,"variation":{"kinds":[],"most":1,"row":0}}
+      """#
+    let bucket = #""signature":"consent | x","title":"consent","actual":"a","count":1"#
+    let found = try String(contentsOfFile: block, encoding: .utf8).replacing(
+      #""buckets":[]"#, with: #""buckets":[{\#(bucket),"first":\#(place),"last":\#(place)}]"#)
+    try found.write(toFile: block, atomically: true, encoding: .utf8)
+    let early = try Program.run(["merge", folder + "/1", folder + "/2"])
+    #expect(early.status == 5)
+    #expect(!early.output.contains("play it"))
+    // The share reduces its finding after it was put together.
+    let hash = String(Self.hash(of: "consent | x"), radix: 16).prefix(8)
+    let finding = folder + "/2/findings/consent-\(hash)"
+    try FileManager.default.createDirectory(atPath: finding, withIntermediateDirectories: true)
+    try Self.call.write(toFile: finding + "/minimal.yaml", atomically: true, encoding: .utf8)
+    #expect(try Program.run(["merge", folder + "/1", folder + "/2"]).output.contains("play it"))
+  }
+
+  /// FNV-1a, as names of findings have it.
+  private static func hash(of text: String) -> UInt64 {
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
 }

@@ -274,4 +274,68 @@ import Testing
     #expect(result.verdict == .vacuous)
     #expect(result.findings.map(\.actual) == ["no user acted and no message reached an app: no invariant could break"])
   }
+
+  // MARK: Equal messages
+
+  private static let outage = """
+      - { at: 0s, do: alice.call, to: bob }
+      - { when: bob.call.state == ringing, after: 2s, do: bob.accept }
+      - { at: 10s, fault: link.down, link: bob/wifi, for: 1s }
+    """
+
+  @Test func `an equal message of the app does not stand for a raw one that was lost`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+        \(Self.outage)
+          - { id: early, at: 10500ms, send: call_hangup, from: alice, to: bob, fields: { callId: alice-1 } }
+          - { at: 15s, do: alice.hangup }
+        """, expect: "  - { eventually: alice.call.state == ended, within: 1s, of: 15s }"))
+    #expect(result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'early'"])
+  }
+
+  @Test func `of equal raw messages the lost ones are named`() throws {
+    let bye = "send: call_hangup, from: mallory, to: bob, fields: { callId: zzz }"
+    let result = try play(
+      Self.scenario(
+        """
+        \(Self.outage)
+          - { at: 0s, fault: signal.duplicate }
+          - { id: first, at: 10500ms, \(bye) }
+          - { id: second, at: 15s, \(bye) }
+        """, expect: "  - { eventually: alice.call.state == connected, within: 5s }"))
+    #expect(result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'first'"])
+  }
+
+  @Test func `a raw message that repeats to the end of the run may be under way then`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { at: 0s, do: alice.call, to: bob }
+          - { every: 10ms, send: call_hangup, from: mallory, to: bob, fields: { callId: zzz } }
+        """, expect: "  - { eventually: bob.call.state == ringing, within: 5s }"))
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test func `an entry that fires when the run ends is not tested, though only the run knows`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, do: bob.accept }
+          - { at: 15s, do: alice.hangup }
+          - { id: late, after: 15s, of: alice.ended, do: alice.call, to: bob }
+        """, expect: "  - { eventually: alice.call.state == ended, within: 1s, of: 15s }"))
+    #expect(
+      result.findings.map(\.actual) == ["it fired when the run ended, so that nothing that came of it was judged"])
+  }
+
+  @Test func `a message that the app cannot read is something to judge`() throws {
+    let (result, _) = try playJudgedByInvariants(
+      timeline: """
+          - { at: 0s, fault: signal.corrupt, message: call_hangup, mutation: empty }
+          - { at: 5s, send: call_hangup, from: alice, to: bob, fields: { callId: zzz } }
+        """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
 }

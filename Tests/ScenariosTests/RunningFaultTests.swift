@@ -317,4 +317,41 @@ import Testing
       """)
     #expect(result.verdict == .pass, "\(result.findings)")
   }
+
+  @Test func `a forged packet that is lost meets nothing`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, do: bob.accept }
+        - { at: 5s, fault: packet.forge, protocol: rtp, to: bob, count: 1, for: 50ms }
+        - { at: 5001ms, fault: link.set, link: bob/home, direction: rx, loss: 100%, for: 100ms }
+        - { at: 9s, do: alice.hangup }
+      expect:
+        - { eventually: alice.call.state == connected, within: 5s }
+      """)
+    #expect(result.verdict == .vacuous, "\(result.findings)")
+  }
+
+  @Test(arguments: ["connectionstatechange", "iceconnectionstatechange"])
+  func `events that are late beyond the call leave no timer behind`(event: String) throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      run: 30s
+      peers: { alice: { profile: knotos, network: wifi }, bob: { profile: knotos, network: wifi } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 2s, do: bob.accept }
+        - { at: 0s, fault: device.events-late, peer: alice, event: \(event), by: 29s, for: 5s }
+        - { at: 10s, do: alice.hangup }
+      expect:
+        - { eventually: bob.call.state == connected, within: 5s }
+      """)
+    #expect(!result.findings.contains { $0.kind == .invariant }, "\(result.findings)")
+  }
 }

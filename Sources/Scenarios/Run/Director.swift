@@ -17,6 +17,8 @@ final class Director {
   private var conditions: [Condition] = []
   private var pending = 0
   private var counts: [String: Int] = [:]
+  /// The time of each entry's first firing.
+  private var firstFirings: [String: Instant] = [:]
   /// Entries whose `until` has come.
   private var stopped: Set<String> = []
   private var isOver = false
@@ -35,6 +37,9 @@ final class Director {
     subject = trace.subject(ReservedName.timekeeper)
     for entry in scenario.timeline { arm(entry) }
   }
+
+  /// Returns whether an entry has fired for the first time at a point in time.
+  func begins(_ entry: TimelineEntry, at time: Instant) -> Bool { firstFirings[entry.id] == time }
 
   /// Returns the number of firings of an entry.
   func count(of entry: TimelineEntry) -> Int { counts[entry.id] ?? 0 }
@@ -123,6 +128,7 @@ final class Director {
   private func fire(_ entry: TimelineEntry) {
     guard !isOver else { return }
     counts[entry.id, default: 0] += 1
+    if firstFirings[entry.id] == nil { firstFirings[entry.id] = clock.now }
     trace.cause = trace.write(RunEvents.fired, subject, entry.id)
     anchors.entryFired(entry.id, at: clock.now)
     perform(entry)

@@ -22,9 +22,7 @@ final class RawMessages {
   init(_ world: World) {
     self.world = world
     let trace = world.simulator.trace
-    trace.listen(to: HarnessEvents.frameArrived) { [unowned self, unowned trace] record, frame in
-      arrived(frame, at: trace.name(of: record.subject))
-    }
+    trace.listen(to: HarnessEvents.frameArrived) { [unowned self] _, frame in arrived(frame) }
     trace.listen(to: ServerEvents.messageUndeliverable) { [unowned self] record, type, user in
       let lost = sent.first { one in
         one.delivery.state == .atServer && one.message.type == type
@@ -38,20 +36,23 @@ final class RawMessages {
     sent.append(Sent(entry, message, delivery))
   }
 
-  private func arrived(_ frame: UInt64, at host: String) {
-    let first = sent.first { one in
-      !one.hasArrived && one.delivery.frame == frame
-        && world.peer(one.message.to).map { world.simulator.name(of: $0.host) } == host
-    }
-    first?.hasArrived = true
+  private func arrived(_ frame: UInt64) {
+    sent.first { !$0.hasArrived && $0.delivery.frames.contains(frame) }?.hasArrived = true
   }
 
   /// The messages that have not arrived so far, each with the reason. One that a fault has taken did what the scenario
   /// asks.
   var missing: [(entry: TimelineEntry, message: RawMessage, reason: String)] {
-    sent.filter { !$0.hasArrived }.compactMap { one in
+    sent.filter { !$0.hasArrived && !isOneOfMany($0.entry) }.compactMap { one in
       reason(one.delivery.state, one.message.to).map { (one.entry, one.message, $0) }
     }
+  }
+
+  /// Whether the entry repeats until the end of the run, so that its last message is always under way, and others have
+  /// arrived.
+  private func isOneOfMany(_ entry: TimelineEntry) -> Bool {
+    guard case .every(_, _, _, nil) = entry.trigger else { return false }
+    return sent.contains { $0.entry.id == entry.id && $0.hasArrived }
   }
 
   private func reason(_ state: RawDelivery.State, _ addressee: String) -> String? {

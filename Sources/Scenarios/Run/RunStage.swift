@@ -57,6 +57,8 @@ final class RunStage {
     ) { effects.perform($0) }
     context.trace.listen(to: PeerEvents.action) { [unowned self] _, _, _ in hasActivity = true }
     context.trace.listen(to: ServerEvents.messageReceived) { [unowned self] _, _, _ in hasActivity = true }
+    // What an app cannot read it tells as an error.
+    context.trace.listen(to: PeerEvents.code) { [unowned self] _, _ in hasActivity = true }
     for meter in sampler.recovery {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
     }

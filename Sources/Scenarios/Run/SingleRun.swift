@@ -88,7 +88,7 @@ public struct SingleRun {
     if let programFailure {
       findings = [try finding(programFailure, at: end)]
     } else {
-      findings = self.findings(results, judge.invariants.violations, stage) + unanswered
+      findings = self.findings(results, judge.invariants.violations, stage, end: end) + unanswered
     }
     findings = Finding.byGravity(findings)
     if !findings.isEmpty { findings[0].explanation += stage.world.programs.lines }
@@ -177,7 +177,7 @@ public struct SingleRun {
   // MARK: Results
 
   private func findings(
-    _ results: [ExpectationResult], _ violations: [Violation], _ stage: RunStage
+    _ results: [ExpectationResult], _ violations: [Violation], _ stage: RunStage, end: Instant
   ) -> [Finding] {
     var findings = results.compactMap { Finding($0, location: location(of: $0.expectation.span)) }
     for entry in cell.scenario.timeline {
@@ -188,6 +188,13 @@ public struct SingleRun {
             .vacuous, entry.title, location: place,
             expected: entry.isRepeated ? "it fires as often as it says" : "it fires",
             actual: lack, time: .zero, why: entry.why, signature: FindingSignature("timeline \(entry.id)")))
+      }
+      if entry.effect != .mark, stage.director.begins(entry, at: end) {
+        findings.append(
+          Finding(
+            .vacuous, entry.title, location: place, expected: "it fires before the run ends",
+            actual: "it fired when the run ended, so that nothing that came of it was judged", time: end,
+            why: entry.why, signature: FindingSignature("timeline \(entry.id)")))
       }
       findings += stage.effects.findings(of: entry, location: place)
     }

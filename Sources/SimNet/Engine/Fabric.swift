@@ -18,6 +18,8 @@ struct Fabric: ~Copyable {
   var interfaces: [NetworkInterface] = []
   var tap: (any PacketTap)?
   var rules = PacketRules()
+  /// The rules of forged packets that are under way, by the packets' numbers.
+  private var forgeries: [UInt64: PacketRuleID] = [:]
 
   let trace: Trace
   let natTrace: NATTrace
@@ -79,15 +81,22 @@ struct Fabric: ~Copyable {
   }
 
   /// Puts a forged packet on the wire to an interface, after one that has arrived there.
-  mutating func forge(after slot: UInt32, to host: HostID, on interface: InterfaceID) {
+  mutating func forge(after slot: UInt32, by rule: PacketRuleID, to host: HostID, on interface: InterfaceID) {
     let flight = flights[slot]
     let payload = PacketForgery.packet(after: pool.unsafeBytes(of: flight.handle).bytes)
     var header = flight.header
     header.source = PacketForgery.source(isIPv6: header.destination.address.isIPv6)
     packetCount &+= 1
     guard let handle = pool.allocate(copying: payload.span.bytes) else { return }
+    forgeries[packetCount] = rule
     let forged = launch(handle, payload.count, header, from: host, subject: trace.subject("stranger"))
     carry(forged, over: interfaces[interface.index].link.direction(.rx))
+  }
+
+  /// Counts a forged packet that has reached a socket.
+  mutating func noteForgery(_ flight: Flight) {
+    guard !forgeries.isEmpty, let rule = forgeries.removeValue(forKey: flight.number) else { return }
+    rules.forgeryArrived(of: rule)
   }
 
   /// Returns whether a packet reaches a wire that is up: rules apply only then.

@@ -80,7 +80,11 @@ struct PacketRules {
     return PacketRuleID(number: added)
   }
 
-  /// Returns the number of datagrams that the rule has dropped or followed, also after its end.
+  /// Counts a forged packet of a rule that has reached its receiver.
+  mutating func forgeryArrived(of id: PacketRuleID) { tallies[id.number - 1].dropped += 1 }
+
+  /// Returns the number of datagrams that the rule has dropped, or of its forged packets that have arrived, also after
+  /// its end.
   func dropCount(of id: PacketRuleID) -> Int { tallies[id.number - 1].dropped }
 
   /// Returns the number of datagrams that an older rule has dropped in its place.
@@ -100,8 +104,8 @@ struct PacketRules {
   /// What the rules make of a datagram.
   struct Treatment {
     var isDropped = false
-    /// The number of forged packets that follow it.
-    var forgeries = 0
+    /// The rules whose forged packets follow it.
+    var forgeries: [PacketRuleID] = []
   }
 
   /// Returns whether a rule drops the datagram: where it is sent (`receiver` nil), or at its receiver.
@@ -130,13 +134,15 @@ struct PacketRules {
       let position = entries[index].seen - rule.skip
       guard position > 0, rule.limit.map({ position <= $0 }) ?? true else { continue }
       let number = entries[index].id.number
-      if treatment.isDropped { tallies[number - 1].forestalled += 1 } else { tallies[number - 1].dropped += 1 }
       switch rule.action {
-      case .drop: treatment.isDropped = true
-      case .forge: if !treatment.isDropped { treatment.forgeries += 1 }
+      case _ where treatment.isDropped: tallies[number - 1].forestalled += 1
+      case .drop:
+        tallies[number - 1].dropped += 1
+        treatment.isDropped = true
+      case .forge: treatment.forgeries.append(entries[index].id)
       }
     }
-    if treatment.isDropped || treatment.forgeries > 0 { entries.removeAll(where: \.isSpent) }
+    if treatment.isDropped || !treatment.forgeries.isEmpty { entries.removeAll(where: \.isSpent) }
     return treatment
   }
 }

@@ -93,6 +93,9 @@ public final class Device {
 
   package func setEventLateness(_ lateness: EventLateness) { eventLateness = lateness }
 
+  /// The events that wait now, and those that came late.
+  package var lateEvents = LateEvents()
+
   /// The number of events so far, by name.
   package private(set) var eventCounts: [ConnectionEventName: Int] = [:]
 

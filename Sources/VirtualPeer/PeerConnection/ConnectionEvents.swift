@@ -14,6 +14,12 @@ package struct ConnectionEvents {
   private let clock: PeerClock
   private let device: Device
   private var pending: [Told] = []
+  private let held = HeldEvents()
+
+  /// The deliveries that a fault has made late.
+  private final class HeldEvents {
+    var timers: [PeerTimer] = []
+  }
 
   init(_ trace: ConnectionTrace, clock: PeerClock, device: Device) {
     self.trace = trace
@@ -28,7 +34,12 @@ package struct ConnectionEvents {
   package mutating func append(_ observation: SessionObservation) { pending.append(.observation(observation)) }
 
   /// Writes the state changes of closing the connection. Nothing is delivered afterwards.
-  package mutating func close() { trace.close() }
+  package mutating func close() {
+    trace.close()
+    for timer in held.timers { timer.cancel() }
+    device.lateEvents.dropped(held.timers.count)
+    held.timers = []
+  }
 
   package mutating func deliver(from connection: any PeerConnection) {
     guard !pending.isEmpty else { return }
@@ -54,10 +65,24 @@ package struct ConnectionEvents {
   }
 
   private func deliver(_ events: ArraySlice<SessionEvent>, from connection: any PeerConnection, after delay: Interval) {
-    clock.schedule(after: delay) { [weak connection] in
-      guard let connection else { return }
-      for event in events { connection.delegate?.connection(connection, did: event) }
+    guard delay > .zero else {
+      clock.schedule(after: .zero) { [weak connection] in
+        if let connection { Self.deliver(events, to: connection) }
+      }
+      return
     }
+    device.lateEvents.held += 1
+    let timer = clock.schedule(after: delay) { [weak connection, device, held] in
+      device.lateEvents.held -= 1
+      device.lateEvents.released += 1
+      if !held.timers.isEmpty { held.timers.removeFirst() }
+      if let connection { Self.deliver(events, to: connection) }
+    }
+    held.timers.append(timer)
+  }
+
+  private static func deliver(_ events: ArraySlice<SessionEvent>, to connection: any PeerConnection) {
+    for event in events { connection.delegate?.connection(connection, did: event) }
   }
 }
 

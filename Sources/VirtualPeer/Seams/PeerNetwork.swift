@@ -147,10 +147,10 @@ public final class PeerStream {
   }
 
   /// Writes that a text frame of a server has arrived.
-  func traceArrival(of text: String) {
+  func traceArrival(ofFrame frame: UInt64) {
     guard isOutgoing else { return }
     let (trace, host) = (network.simulator.trace, network.simulator.name(of: network.host))
-    trace.write(HarnessEvents.frameArrived, trace.subject(host), SignallingRecord.identity(of: text))
+    trace.write(HarnessEvents.frameArrived, trace.subject(host), frame)
   }
 
   /// Whether the host still has the local address of this stream.

@@ -16,8 +16,14 @@ package final class RawDelivery {
   }
 
   package var state = State.atServer
-  /// The identity of the frame that was written, as `signal.arrived` has it.
-  package internal(set) var frame: UInt64?
+  /// The identities of the frames that were written, as `signal.arrived` has them: two if a fault duplicates it.
+  package private(set) var frames: [UInt64] = []
 
   package init() {}
+
+  /// - Parameter frame: nil if the connection was over or silenced.
+  func left(as frame: UInt64?, at time: Instant) {
+    state = frame == nil ? .unconnected(time) : .left(time)
+    if let frame { frames.append(frame) }
+  }
 }

@@ -22,6 +22,14 @@ public struct SignallingFault: Hashable, Sendable {
     case mutateFrame(FrameMutation)
     /// Lost, while the connections seem to be open. Without a type and users this includes upgrades and closings.
     case blackhole
+
+    /// Whether the text becomes another.
+    var isCorruption: Bool {
+      switch self {
+      case .corrupt, .damage, .set, .mutate, .mutateFrame: true
+      case .drop, .delay, .duplicate, .reorder, .blackhole: false
+      }
+    }
   }
 
   /// The effect on each matching frame.
@@ -191,6 +199,11 @@ package final class SignallingFaults {
         continue
       }
       let effect = faults[index].fault.effect
+      // An equal corruption finds nothing to change, or would undo the older one.
+      if effect.isCorruption, effects.contains(where: { $0.effect == effect }) {
+        forestalled.insert(faults[index].id)
+        continue
+      }
       // A message that is held is met when another one has passed it.
       if effect != .reorder { counts[faults[index].id, default: 0] += 1 }
       effects.append((faults[index].id, effect))

@@ -23,15 +23,19 @@ struct SignallingRecord {
 
   /// Records a message that leaves the server for a client.
   ///
-  /// - Parameter message: the message before faults; it has the content that a fault of the whole text does not decode.
-  func forwarded(_ changed: SignallingMessage, unchanged message: SignallingMessage, to user: String?) {
+  /// - Parameters:
+  ///   - message: the message before faults; it has the content that a fault of the whole text does not decode.
+  ///   - frame: the identity of its frame; nil if none was sent.
+  func forwarded(
+    _ changed: SignallingMessage, unchanged message: SignallingMessage, to user: String?, frame: UInt64?
+  ) {
     guard let user else { return }
     let left = changed.text == message.text ? message : codec.message(changed.text, from: nil, to: user)
     guard let content = left.content else { return }
     trace.write(
       HarnessEvents.messageForwarded, subject, left.type,
       codec.senderField(of: left.type).map { text(of: $0, content) } ?? "",
-      user, text(of: .callID, content), fingerprints(in: content), Self.identity(of: left.text))
+      user, text(of: .callID, content), fingerprints(in: content), frame ?? 0)
   }
 
   private func text(of field: String, _ content: MessageContent) -> String {
@@ -55,7 +59,4 @@ struct SignallingRecord {
   }
 
   private static let fingerprint = "a=fingerprint:"
-
-  /// Returns the identity of a frame's text: its FNV-1a hash.
-  static func identity(of text: String) -> UInt64 { FNV1a.hash(of: text) }
 }

@@ -12,7 +12,6 @@ public final class SignallingSocket {
   let number: Int
   private let channel: WebSocketChannel
   private unowned let tap: SignallingTap
-  private var isOver = false
 
   init(_ channel: WebSocketChannel, number: Int, tap: SignallingTap) {
     self.channel = channel
@@ -40,11 +39,11 @@ public final class SignallingSocket {
 
   func deliver(_ text: String) { if !isOver { onText?(text) } }
 
-  /// - Returns: whether the connection was still there.
-  func sendNow(_ text: String) -> Bool {
-    if !isOver { channel.send(text) }
-    return !isOver
-  }
+  /// Whether the connection has ended.
+  private(set) var isOver = false
+
+  /// - Returns: the identity of the frame; nil if the connection is over or silenced.
+  func sendNow(_ text: String) -> UInt64? { isOver ? nil : channel.sendFrame(text) }
 
   func setSilenced(_ isSilenced: Bool) {
     channel.isSilenced = isSilenced

@@ -91,11 +91,10 @@ final class SignallingTap {
     delivery?.state = .held
     let isTaken = !pass(message, on: .init(socket: socket.number, isToClient: true)) {
       [weak self, weak socket, record, trace] changed in
-      if let socket { record.forwarded(changed, unchanged: message, to: socket.user) }
-      let hasLeft = socket?.sendNow(changed.text) ?? false
-      delivery?.state = hasLeft ? .left(trace.now) : .unconnected(trace.now)
-      delivery?.frame = SignallingRecord.identity(of: changed.text)
-      guard let self, !hasLeft, changed.content != nil else { return }
+      let frame = socket?.sendNow(changed.text)
+      if let socket { record.forwarded(changed, unchanged: message, to: socket.user, frame: frame) }
+      delivery?.left(as: frame, at: trace.now)
+      guard let self, socket?.isOver ?? true, changed.content != nil else { return }
       // A fault held it for longer than the connection lasted.
       trace.write(ServerEvents.messageUndeliverable, subject, changed.type, changed.to ?? SignallingFaults.server)
     }

@@ -27,7 +27,8 @@ public struct WebSocket: ~Copyable {
   private var phase = Phase.handshaking
   private var random: RandomStream
   private var handshake: [UInt8] = []
-  private var key = ""
+  /// The client's key, which both ends know once the upgrade has succeeded.
+  private(set) var key = ""
   private let path: String
   private var parser: WebSocketFrameParser
   private var message: (opcode: WebSocketFrame.Opcode, bytes: [UInt8])?
@@ -128,6 +129,7 @@ public struct WebSocket: ~Copyable {
         fail(.badHandshake)
         return false
       }
+      key = clientKey
       openedPath = String(request[1])
       let answer = [
         "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",

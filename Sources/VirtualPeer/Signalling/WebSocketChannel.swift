@@ -11,6 +11,8 @@ public final class WebSocketChannel {
 
   private let stream: PeerStream
   private var socket: WebSocket
+  /// The numbers of text messages so far.
+  private var textCounts: (sent: Int, received: Int) = (0, 0)
   private var isClosed = false
   /// Whether this end closed while it was silenced.
   private var isAbandoned = false
@@ -36,11 +38,21 @@ public final class WebSocketChannel {
   public var isLocalAddressAlive: Bool { stream.isLocalAddressAlive }
 
   /// Sends a text message.
-  public func send(_ text: String) {
-    guard !isSilenced else { return }
+  public func send(_ text: String) { _ = sendFrame(text) }
+
+  /// Sends a text message.
+  ///
+  /// - Returns: the identity of its frame, which the other end finds too; nil if it was not sent.
+  func sendFrame(_ text: String) -> UInt64? {
+    guard !isSilenced, socket.isOpen else { return nil }
+    textCounts.sent += 1
     socket.send(text: text)
     flush()
+    return identity(ofFrame: textCounts.sent)
   }
+
+  /// Both ends of a connection know the key of its upgrade, and number the frames of a direction alike.
+  private func identity(ofFrame number: Int) -> UInt64 { FNV1a.hash(of: "\(socket.key) \(number)") }
 
   /// Performs the closing handshake, then closes the stream.
   public func close() {
@@ -85,7 +97,8 @@ public final class WebSocketChannel {
       switch event {
       case .opened(let path): onOpen?(path)
       case .text(let text):
-        stream.traceArrival(of: text)
+        textCounts.received += 1
+        stream.traceArrival(ofFrame: identity(ofFrame: textCounts.received))
         onText?(text)
       case .binary: break
       case .closed, .failed:

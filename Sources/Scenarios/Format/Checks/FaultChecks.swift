@@ -50,14 +50,14 @@ enum FaultChecks {
   private static func length(of fault: Fault, _ duration: Interval?) -> (what: String, length: Interval)? {
     if let duration { return ("this is over", duration) }
     switch fault.kind {
-    case .signalDelay: return fault.arguments.duration("by").map { ("what this delays comes", $0) }
+    case .signalDelay, .deviceEventsLate:
+      return fault.arguments.duration("by").map { ("what this delays comes", $0) }
     case .linkFlap: return flapLength(fault).map { ("this has gone down for the last time", $0) }
     case .linkDown, .linkUp, .linkSet, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire, .natRemap,
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
-      .packetForge,
-      .clockJump, .deviceAudioLate, .deviceEventsLate:
+      .packetForge, .clockJump, .deviceAudioLate:
       return nil
     }
   }

@@ -163,6 +163,9 @@ final class FaultLayer {
       try lay(over: state, &instance) { for name in names { $0[name] = lateness } }
       instance.reach = FaultReach(
         state, instance.id, known: "they were as late already", lack: "no such event came while it lasted")
+      let device = try world.participant(peer).device
+      instance.rest = { device.lateEvents.holdsAll ? "what it delayed had not come by the end of the run" : nil }
+      instance.isUnfinished = { device.lateEvents.holdsAll }
     case .natEvent(let network, let event):
       instance.reach = try perform(event, on: network)
       return false

@@ -48,13 +48,12 @@ extension CampaignStore {
     for record in records { buckets.merge(record.buckets) }
     for bucket in buckets {
       // Each share has reduced its own first run; that of the whole search counts.
-      guard
-        let owner = owners.first(where: {
-          $0.bucket.check.signature == bucket.check.signature && $0.bucket.first == bucket.first
-        }),
-        owner.store.root != root
-      else { continue }
-      try copyFinding(bucket, from: owner.store)
+      let same = owners.filter {
+        $0.bucket.check.signature == bucket.check.signature && $0.bucket.first == bucket.first
+      }
+      // This folder may have a block from an earlier merge, and not what its share has made of the finding since.
+      let share = same.first { $0.store.root != root && $0.store.minimal(of: bucket) != nil }
+      if let share { try copyFinding(bucket, from: share.store) }
     }
     return Merged(
       runCount: records.reduce(0) { $0 + $1.runCount }, blockCount: records.count, buckets: buckets,
