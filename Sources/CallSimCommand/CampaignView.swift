@@ -62,7 +62,8 @@ final class CampaignView {
     if outcome.isInterrupted {
       Output.error("interrupted: the same command goes on with what \(TextStyle.printable(corpus)) holds\n")
     }
-    var line = "\(progress.runCount) of \(Wording.count(progress.planned, isExhaustive ? "row of the table" : "run"))"
+    let planned = isExhaustive ? "\(progress.planned) rows of the table" : Wording.count(progress.planned, "run")
+    var line = "\(progress.runCount) of \(planned)"
     line += ", in \(progress.effectiveCount) of them every move met something"
     line += "; \(Wording.count(outcome.found.count, "finding"))"
     Output.text(style.paint(line, outcome.found.isEmpty ? .success : .failure) + "\n")
