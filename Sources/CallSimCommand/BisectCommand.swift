@@ -35,13 +35,17 @@ struct BisectCommand: ParsableCommand {
     let repository = try GitRepository(at: FileManager.default.currentDirectoryPath)
     let tree = try repository.addWorkingTree(at: bad)
     defer { tree.remove() }
-    try require(.fails, at: bad, in: tree)
-    try require(.passes, at: good, in: tree)
-    try tree.git("bisect", "start", repository.commit(bad), repository.commit(good))
+    // Names such as HEAD~1 mean something else in the working tree.
+    let (first, last) = (try repository.commit(good), try repository.commit(bad))
+    try require(.fails, at: last, called: bad, in: tree)
+    try require(.passes, at: first, called: good, in: tree)
+    try tree.git("bisect", "start", last, first)
     while true {
       let commit = try tree.git("rev-parse", "--short", "HEAD")
       let verdict = try judge(in: tree)
       Output.error("\(commit) \(verdict.words)\n")
+      // Builds change tracked files, such as those that pin packages.
+      try tree.git("reset", "--quiet", "--hard")
       let answer = try tree.git("bisect", verdict.answer, isAllowedToFail: true)
       if let line = answer.split(separator: "\n").first(where: { $0.hasSuffix("is the first bad commit") }) {
         let hash = String(line.prefix { $0 != " " })
@@ -77,8 +81,10 @@ struct BisectCommand: ParsableCommand {
     }
   }
 
-  private func require(_ wanted: Judgement, at commit: String, in tree: GitRepository.WorkingTree) throws {
-    try tree.git("checkout", "--quiet", "--detach", commit)
+  private func require(
+    _ wanted: Judgement, at hash: String, called commit: String, in tree: GitRepository.WorkingTree
+  ) throws {
+    try tree.git("checkout", "--quiet", "--detach", "--force", hash)
     let judgement = try judge(in: tree)
     guard judgement.answer == wanted.answer else {
       let option = wanted.answer == "bad" ? "--bad" : "--good"
@@ -100,8 +106,8 @@ struct BisectCommand: ParsableCommand {
     let status = try Subprocess.run(path, ["run", absolute, "--artifacts", "none"], in: tree.path).status
     switch ExitStatus(rawValue: status) {
     case .pass: return .passes
-    case .expectationFailed, .broken, .nondeterministic, .wallLimit: return .fails
-    case .badUsage, .badScenario, .inconclusive, .vacuous, .interrupted, nil:
+    case .expectationFailed, .broken, .nondeterministic: return .fails
+    case .badUsage, .badScenario, .inconclusive, .vacuous, .wallLimit, .interrupted, nil:
       return .unknown("it cannot judge the file (exit code \(status))")
     }
   }
@@ -163,7 +169,7 @@ struct GitRepository {
 
 /// A program that is run to its end.
 private enum Subprocess {
-  /// - Returns: the exit status, and standard output and standard error without the space at their ends.
+  /// - Returns: the exit status, and standard output without the space at its ends, or standard error where it failed.
   static func run(_ program: String, _ arguments: [String], in folder: String) throws -> (status: Int32, output: String)
   {
     let process = Process()
@@ -171,13 +177,20 @@ private enum Subprocess {
     process.arguments = arguments
     process.currentDirectoryURL = URL(filePath: folder)
     process.standardInput = FileHandle.nullDevice
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
+    // Files, because a build may leave a process behind that keeps its end of a pipe.
+    let path = FileManager.default.temporaryDirectory.appending(path: "callsim-\(UUID().uuidString)").path
+    let files = [path + ".out", path + ".err"]
+    defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
+    for file in files { _ = FileManager.default.createFile(atPath: file, contents: nil) }
+    process.standardOutput = FileHandle(forWritingAtPath: files[0])
+    process.standardError = FileHandle(forWritingAtPath: files[1])
     try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    let text = String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    return (process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus, text)
+    let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    let texts = files.map { file in
+      String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    return (status, status == 0 || texts[1].isEmpty ? texts[0] : texts[1])
   }
 }

@@ -149,6 +149,7 @@ struct MoveDrawer: ~Copyable {
 
   private mutating func action() -> TimelineEntry.Effect? {
     let participant = choices.pick(alphabet.participants)
+    guard !participant.vocabulary.actions.isEmpty else { return nil }
     let action = choices.pick(participant.vocabulary.actions)
     var arguments: [(String, Value)] = []
     for parameter in action.parameters where parameter.isRequired {

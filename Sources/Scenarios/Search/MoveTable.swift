@@ -73,7 +73,9 @@ package struct MoveTable: Sendable {
     guard let server = alphabet.server(of: participant) else { return [] }
     var messages: [RawMessage] = []
     for declaration in participant.messages {
-      let models = participant.messages.filter { $0.name == declaration.name || $0.field(.description) != nil }
+      let models = participant.vocabulary.messages.filter {
+        $0.name == declaration.name || $0.field(.description) != nil
+      }
       for sender in senders {
         for model in models {
           var message = RawMessage(type: declaration.name, from: sender, to: participant.name)
@@ -82,7 +84,7 @@ package struct MoveTable: Sendable {
         }
       }
     }
-    return messages + alphabet.recorded(to: participant)
+    return messages + alphabet.recorded(to: participant).filter { senders.contains($0.from) }
   }
 
   private static func actions(

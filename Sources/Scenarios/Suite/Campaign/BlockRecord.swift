@@ -91,7 +91,9 @@ extension Variation {
   }
 
   init?(json: JSON) {
-    guard let most = json["most"]?.integer, let words = json["kinds"]?.strings else { return nil }
+    guard let most = json["most"]?.integer, (1...100).contains(most), let words = json["kinds"]?.strings else {
+      return nil
+    }
     let kinds = words.compactMap(MoveKind.init)
     if let row = json["row"]?.integer {
       self.init(.single(Int(row)), kinds: kinds, most: Int(most))

@@ -73,6 +73,7 @@ extension JobOutcome {
       var titles: Set<String> = []
       let grave = result.findings.filter { $0.kind == .invariant || $0.kind == .crash }
       return grave.filter { titles.insert($0.title).inserted }.map { BrokenCheck($0) }
+    case .crash(let death, _) where death.isFromOutside: return []
     case .crash(let death, let lastWords): return [BrokenCheck(death, lastWords: lastWords)]
     case .timeout(let limit):
       return [BrokenCheck(endless: cellID, "it was still running after \(limit) of machine time")]

@@ -31,15 +31,19 @@ extension Campaign {
     var jobs: [RunJob] = []
     for path in store.regressionPaths {
       let loaded = ScenarioFile.load(path: path, registry: plan.profiles.registry)
-      guard let scenario = loaded.scenario, let cell = scenario.cells.first else {
+      guard let scenario = loaded.scenario, !scenario.cells.isEmpty else {
         let reason = loaded.diagnostics.first { $0.code.severity == .error }
         outcome.regressions.append(
           Regression(path: path, outcome: .unfit(reason.map { "\($0.code.rawValue): \($0.message)" } ?? "no run")))
         continue
       }
-      var job = RunJob(source: scenario.source, cellID: cell.id, seed: scenario.seeds.all.first ?? 1)
-      job.needsNoStory = true
-      jobs.append(job)
+      for cell in scenario.cells {
+        for seed in scenario.seeds.all {
+          var job = RunJob(source: scenario.source, cellID: cell.id, seed: seed)
+          job.needsNoStory = true
+          jobs.append(job)
+        }
+      }
     }
     var waiting = jobs.indices[...]
     var played: [(job: Int, outcome: Regression.Outcome)] = []
@@ -49,7 +53,13 @@ extension Campaign {
         played.append((index, Regression.Outcome(outcome)))
         return .done
       })
-    outcome.regressions += played.map { Regression(path: jobs[$0.job].path, outcome: $0.outcome) }
+    // A file is what the worst of its runs is.
+    for (path, runs) in Dictionary(grouping: played, by: { jobs[$0.job].path }) {
+      let outcomes = runs.sorted { $0.job < $1.job }.map(\.outcome)
+      let fails = outcomes.first { if case .fails = $0 { true } else { false } }
+      let worst = fails ?? outcomes.first { $0 != .passes } ?? .passes
+      outcome.regressions.append(Regression(path: path, outcome: worst))
+    }
     outcome.regressions.sort { $0.path < $1.path }
     return isComplete
   }

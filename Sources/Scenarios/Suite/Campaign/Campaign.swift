@@ -188,9 +188,12 @@ public final class Campaign {
   /// - Returns: their numbers.
   private func finishedBlocks() -> Set<Int> {
     var done: Set<Int> = []
-    // The last block of a search with fewer runs is shorter, and is made again as a whole.
+    // The last block of a search with fewer runs is shorter, and is made again as a whole; so is a block with runs that
+    // came to no verdict.
     for record in store.records().records
-    where record.block < plan.blockCount && record.runCount == plan.size(ofBlock: record.block) {
+    where record.block < plan.blockCount && record.runCount >= plan.size(ofBlock: record.block)
+      && record.problems.isEmpty
+    {
       done.insert(record.block)
       count(record)
     }
@@ -258,13 +261,17 @@ public final class Campaign {
 
   /// Compares the second play of the block's first run with the first one.
   private func compare(_ outcome: JobOutcome, _ block: inout Block) {
-    guard case .result(let result) = outcome, let first = block.first, result.traceHash != first.hash else { return }
+    guard let first = block.first else { return }
+    if case .result(let result) = outcome, result.traceHash == first.hash { return }
     let base = plan.bases[first.run.base]
     let place = Occurrence(
       block: block.record.block, number: 0, cellID: base.cell.id, path: base.source.path, seed: first.run.seed,
       variation: first.run.variation)
     var record = BlockRecord(block: place.block)
-    record.buckets = [Bucket(check: BrokenCheck(differing: place.cellID), count: 1, first: place, last: place)]
+    // What earlier runs have left in the process may also end it.
+    var checks = [BrokenCheck(differing: place.cellID)]
+    if case .result = outcome {} else { checks = outcome.brokenChecks(of: place.cellID) }
+    record.buckets = checks.map { Bucket(check: $0, count: 1, first: place, last: place) }
     count(record)
     progressed?(progress)
     block.record.add(record)
@@ -283,8 +290,9 @@ public final class Campaign {
     switch outcome {
     case .result(let result):
       if !result.findings.contains(where: { $0.kind == .vacuous && $0.title != "expect" }) { record.effectiveCount = 1 }
-    case .failure(let message):
-      record.problems = ["\(place.cellID)#\(place.seed), run \(place.block).\(place.number): \(message)"]
+    case .failure(let message): record.problems = [place.problem(message)]
+    case .crash(let death, _) where death.isFromOutside:
+      record.problems = [place.problem("its process was \(death.description)")]
     case .crash, .timeout, .oversize: break
     }
     return record
@@ -299,6 +307,11 @@ public final class Campaign {
       failure = error
     }
   }
+}
+
+extension Occurrence {
+  /// Returns the line that tells of a run without a verdict.
+  fileprivate func problem(_ reason: String) -> String { "\(cellID)#\(seed), run \(block).\(number): \(reason)" }
 }
 
 /// A campaign that cannot be made.

@@ -26,7 +26,10 @@ public struct CampaignStore: Sendable {
     try write(plan.description + "\n", to: root + "/campaign.json")
   }
 
+  /// Writes a block, unless the folder has a longer one, of a search with more runs.
   func write(_ record: BlockRecord) throws(FileError) {
+    let old = read(path(ofBlock: record.block)).flatMap(BlockRecord.init)
+    if let old, old.runCount > record.runCount, old.problems.isEmpty { return }
     try write(record.json.description + "\n", to: path(ofBlock: record.block))
   }
 
@@ -62,12 +65,26 @@ public struct CampaignStore: Sendable {
   func retire() throws(FileError) {
     try makeFolder(regressions)
     for name in files(in: root + "/findings") {
-      let minimal = "\(root)/findings/\(name)/minimal.yaml"
-      guard FileManager.default.fileExists(atPath: minimal) else { continue }
+      let folder = "\(root)/findings/\(name)"
+      let all = ["minimal.yaml", "original.yaml"].map { "\(folder)/\($0)" }
+      let there = all.filter { FileManager.default.fileExists(atPath: $0) }
+      // A file that is there already is one that people may have changed.
       let kept = "\(regressions)/\(name).yaml"
-      guard rename(minimal, kept) == 0 else { throw FileError(path: kept, reason: String(cString: strerror(errno))) }
+      if let smallest = there.first, !FileManager.default.fileExists(atPath: kept) {
+        guard rename(smallest, kept) == 0 else { throw FileError(path: kept, reason: String(cString: strerror(errno))) }
+      }
+      for path in there { unlink(path) }
+      // Only where nothing else is in it.
+      rmdir(folder)
     }
-    for folder in [blocks, root + "/findings"] { try? FileManager.default.removeItem(atPath: folder) }
+    for name in files(in: blocks) where name.hasSuffix(".json") { try remove("\(blocks)/\(name)") }
+  }
+
+  /// Removes a file: one that stayed would count as done.
+  private func remove(_ path: String) throws(FileError) {
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw FileError(path: path, reason: String(cString: strerror(errno)))
+    }
   }
 
   // MARK: Reading
@@ -76,7 +93,7 @@ public struct CampaignStore: Sendable {
 
   /// The paths of the scenario files in the folder `regressions`.
   var regressionPaths: [String] {
-    files(in: regressions).filter { $0.hasSuffix(".yaml") }.map { "\(regressions)/\($0)" }
+    files(in: regressions).filter { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }.map { "\(regressions)/\($0)" }
   }
 
   private func files(in folder: String) -> [String] {

@@ -44,6 +44,8 @@ final class WorkerPool {
     var job: RunJob?
     var limit = Interval.zero
     var deadline: ContinuousClock.Instant?
+    /// The time at which the job ends even if it needs no processor.
+    var latest: ContinuousClock.Instant?
     /// The processor time of the worker at the start of the job.
     var processorTime = Interval.zero
     var hearsErrors = true
@@ -111,6 +113,7 @@ final class WorkerPool {
     }
     slot.job = job
     slot.deadline = .now + slot.limit.duration
+    slot.latest = .now + slot.limit.duration * 20
     if configuration.limitsProcessorTime { slot.processorTime = slot.worker?.processorTime ?? .zero }
     slot.worker?.send(job)
   }
@@ -167,7 +170,8 @@ final class WorkerPool {
 
   private func expired(_ slot: Slot) -> JobOutcome? {
     guard let deadline = slot.deadline, deadline <= .now else { return nil }
-    if configuration.limitsProcessorTime, let time = slot.worker?.processorTime {
+    if configuration.limitsProcessorTime, let latest = slot.latest, latest > .now, let time = slot.worker?.processorTime
+    {
       let rest = slot.limit - (time - slot.processorTime)
       guard rest <= .zero else {
         slot.deadline = .now + max(rest, Interval.milliseconds(100)).duration

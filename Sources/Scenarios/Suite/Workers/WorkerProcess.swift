@@ -14,6 +14,14 @@ final class WorkerProcess {
     case signal(Int32)
     case exit(Int32)
 
+    /// Whether somebody else ended the process, such as a machine without memory or the end of a job's time.
+    var isFromOutside: Bool {
+      switch self {
+      case .signal(let number): [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(number)
+      case .exit: false
+      }
+    }
+
     var description: String {
       switch self {
       case .signal(let number):
