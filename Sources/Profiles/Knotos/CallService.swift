@@ -57,6 +57,8 @@ final class CallService: PeerConnectionDelegate {
     guard state == "idle" else { throw ActionError("there is a call already") }
     guard callee != environment.userID else { throw ActionError("a user cannot call itself") }
     callCount = Defect.callIDsOfProcess.isPlanted ? Self.nextOfProcess() : callCount + 1
+    // Somebody may have guessed the next id, and ended that call before it was placed.
+    while endedCalls.contains("\(environment.name)-\(callCount)") { callCount += 1 }
     let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
     self.call = call
     trace.begin(call: call.id, with: call.peer)
