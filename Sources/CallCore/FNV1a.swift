@@ -14,4 +14,20 @@ package struct FNV1a {
     digest.mix(text.utf8)
     return digest.value
   }
+
+  /// Returns a hash of the bytes by words of eight, and then by bytes: for packets and files, where it is faster.
+  package static func hash(words bytes: RawSpan) -> UInt64 {
+    var hash = FNV1a().value
+    var offset = 0
+    while let word = bytes.bigEndian(UInt64.self, at: offset) {
+      hash = (hash ^ word) &* 0x100_0000_01B3
+      hash ^= hash >> 32
+      offset += 8
+    }
+    while let byte = bytes.byte(at: offset) {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+      offset += 1
+    }
+    return hash
+  }
 }

@@ -13,7 +13,7 @@ struct BisectCommand: ParsableCommand {
       usage, 4 the commits that are left cannot be judged.
       """)
 
-  @Argument(help: "The scenario file; its first seed is played.", completion: .file(extensions: ["yaml", "yml"]))
+  @Argument(help: "The scenario file.", completion: .file(extensions: ["yaml", "yml"]))
   var file: String
 
   @Option(help: ArgumentHelp("A commit at which it passes.", valueName: "commit"))
@@ -33,10 +33,10 @@ struct BisectCommand: ParsableCommand {
       throw UsageProblem(message: "\(TextStyle.printable(file)) cannot be read; name a scenario file")
     }
     let repository = try GitRepository(at: FileManager.default.currentDirectoryPath)
-    let tree = try repository.addWorkingTree(at: bad)
-    defer { tree.remove() }
     // Names such as HEAD~1 mean something else in the working tree.
     let (first, last) = (try repository.commit(good), try repository.commit(bad))
+    let tree = try repository.addWorkingTree(at: last)
+    defer { tree.remove() }
     try require(.fails, at: last, called: bad, in: tree)
     try require(.passes, at: first, called: good, in: tree)
     try tree.git("bisect", "start", last, first)
@@ -110,87 +110,5 @@ struct BisectCommand: ParsableCommand {
     case .badUsage, .badScenario, .inconclusive, .vacuous, .wallLimit, .interrupted, nil:
       return .unknown("it cannot judge the file (exit code \(status))")
     }
-  }
-}
-
-/// A git repository, by the git program.
-struct GitRepository {
-  private let root: String
-
-  init(at folder: String) throws {
-    let outcome = try Subprocess.run("/usr/bin/env", ["git", "rev-parse", "--show-toplevel"], in: folder)
-    guard outcome.status == 0 else {
-      throw UsageProblem(message: "\(TextStyle.printable(folder)) is in no git repository; run this command in yours")
-    }
-    root = outcome.output
-  }
-
-  /// Returns the hash of a commit.
-  func commit(_ name: String) throws -> String {
-    let outcome = try Subprocess.run("/usr/bin/env", ["git", "rev-parse", "--verify", name + "^{commit}"], in: root)
-    guard outcome.status == 0 else {
-      throw UsageProblem(message: "there is no commit \(TextStyle.printable(name)); see git log")
-    }
-    return outcome.output
-  }
-
-  /// Makes a working tree in a temporary folder.
-  func addWorkingTree(at commit: String) throws -> WorkingTree {
-    let path = FileManager.default.temporaryDirectory.appending(path: "bisect-\(UUID().uuidString)").path
-    let tree = WorkingTree(path: path, root: root)
-    let outcome = try Subprocess.run(
-      "/usr/bin/env", ["git", "worktree", "add", "--quiet", "--detach", path, try self.commit(commit)], in: root)
-    guard outcome.status == 0 else { throw UsageProblem(message: "git worktree add failed: \(outcome.output)") }
-    return tree
-  }
-
-  /// A working tree that belongs to one search.
-  struct WorkingTree {
-    let path: String
-    fileprivate let root: String
-
-    /// Runs git in the tree.
-    ///
-    /// - Returns: what it printed.
-    @discardableResult
-    func git(_ arguments: String..., isAllowedToFail: Bool = false) throws -> String {
-      let outcome = try Subprocess.run("/usr/bin/env", ["git"] + arguments, in: path)
-      guard outcome.status == 0 || isAllowedToFail else {
-        throw UsageProblem(message: "git \(arguments.joined(separator: " ")) failed: \(outcome.output)")
-      }
-      return outcome.output
-    }
-
-    func remove() {
-      _ = try? Subprocess.run("/usr/bin/env", ["git", "worktree", "remove", "--force", path], in: root)
-    }
-  }
-}
-
-/// A program that is run to its end.
-private enum Subprocess {
-  /// - Returns: the exit status, and standard output without the space at its ends, or standard error where it failed.
-  static func run(_ program: String, _ arguments: [String], in folder: String) throws -> (status: Int32, output: String)
-  {
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(filePath: folder)
-    process.standardInput = FileHandle.nullDevice
-    // Files, because a build may leave a process behind that keeps its end of a pipe.
-    let path = FileManager.default.temporaryDirectory.appending(path: "callsim-\(UUID().uuidString)").path
-    let files = [path + ".out", path + ".err"]
-    defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
-    for file in files { _ = FileManager.default.createFile(atPath: file, contents: nil) }
-    process.standardOutput = FileHandle(forWritingAtPath: files[0])
-    process.standardError = FileHandle(forWritingAtPath: files[1])
-    try process.run()
-    process.waitUntilExit()
-    let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
-    let texts = files.map { file in
-      String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
-        .trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-    return (status, status == 0 || texts[1].isEmpty ? texts[0] : texts[1])
   }
 }

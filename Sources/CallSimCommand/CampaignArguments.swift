@@ -90,14 +90,8 @@ struct CampaignArguments: ParsableArguments {
   /// Returns the hash of this program, and the defect that is planted in it, if any.
   private static func program() throws -> String {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: WorkerCommand.executable), options: .alwaysMapped)
-    // By words: a program has some 70 MB, and any bit of it may be the one that was mended.
-    let hash = bytes.withUnsafeBytes { buffer in
-      stride(from: 0, to: buffer.count - buffer.count % 8, by: 8).reduce(UInt64(buffer.count)) { hash, offset in
-        let word = buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        let mixed = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
-        return mixed ^ mixed >> 32
-      }
-    }
+    // All of it: any bit may be the one that was mended.
+    let hash = bytes.withUnsafeBytes { FNV1a.hash(words: $0.bytes) }
     return String(hash, radix: 16) + (ProcessInfo.processInfo.environment["CALLSIM_PLANT"].map { " " + $0 } ?? "")
   }
 

@@ -41,12 +41,10 @@ package struct MoveAlphabet: Sendable {
     self.record = record
     let fuzz = scenario.fuzz ?? Scenario.FuzzSettings()
     let types = fuzz.messages.map(\.value)
-    participants = scenario.peers.filter { $0.stack == .real }.compactMap { peer in
-      peer.profile.flatMap { registry.vocabulary($0.value) }.map { vocabulary in
-        Participant(
-          name: peer.name, vocabulary: vocabulary, interfaces: peer.interfaces.map(\.name),
-          messages: vocabulary.messages.filter { types.isEmpty || types.contains($0.name) })
-      }
+    participants = scenario.apps(registry).map { peer, vocabulary in
+      Participant(
+        name: peer.name, vocabulary: vocabulary, interfaces: peer.interfaces.map(\.name),
+        messages: vocabulary.messages.filter { types.isEmpty || types.contains($0.name) })
     }
     let puppets = scenario.peers.filter { $0.stack == .puppet }.map(\.name)
     let taken = scenario.peers.map(\.name) + scenario.topology.servers.map(\.name)

@@ -51,21 +51,8 @@ public enum PacketContent: String, CaseIterable, Sendable {
     PacketContent(payload) == .turn ? relayedData(in: payload) : nil
   }
 
-  /// Returns a hash of the bytes (FNV-1a, by words of eight and then by bytes).
-  package static func identity(of bytes: RawSpan) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    var offset = 0
-    while let word = bytes.bigEndian(UInt64.self, at: offset) {
-      hash = (hash ^ word) &* 0x0000_0100_0000_01B3
-      hash ^= hash >> 32
-      offset += 8
-    }
-    while let byte = bytes.byte(at: offset) {
-      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-      offset += 1
-    }
-    return hash
-  }
+  /// Returns a hash of the bytes.
+  package static func identity(of bytes: RawSpan) -> UInt64 { FNV1a.hash(words: bytes) }
 
   /// Methods 3 (Allocate) to 9 (ChannelBind) belong to TURN (RFC 8656 section 17), method 1 to STUN.
   private static func isTURN(_ payload: RawSpan) -> Bool {

@@ -18,7 +18,8 @@ package struct ConnectionEvents {
 
   /// The deliveries that a fault has made late.
   private final class HeldEvents {
-    var timers: [PeerTimer] = []
+    var timers: [(number: Int, timer: PeerTimer)] = []
+    var count = 0
   }
 
   init(_ trace: ConnectionTrace, clock: PeerClock, device: Device) {
@@ -36,7 +37,7 @@ package struct ConnectionEvents {
   /// Writes the state changes of closing the connection. Nothing is delivered afterwards.
   package mutating func close() {
     trace.close()
-    for timer in held.timers { timer.cancel() }
+    for (_, timer) in held.timers { timer.cancel() }
     device.lateEvents.dropped(held.timers.count)
     held.timers = []
   }
@@ -72,13 +73,15 @@ package struct ConnectionEvents {
       return
     }
     device.lateEvents.held += 1
-    let timer = clock.schedule(after: delay) { [weak connection, device, held] in
+    held.count += 1
+    let timer = clock.schedule(after: delay) { [weak connection, device, held, number = held.count] in
       device.lateEvents.held -= 1
       device.lateEvents.released += 1
-      if !held.timers.isEmpty { held.timers.removeFirst() }
+      // A later event may have a shorter delay.
+      held.timers.removeAll { $0.number == number }
       if let connection { Self.deliver(events, to: connection) }
     }
-    held.timers.append(timer)
+    held.timers.append((held.count, timer))
   }
 
   private static func deliver(_ events: ArraySlice<SessionEvent>, to connection: any PeerConnection) {

@@ -1,4 +1,4 @@
-internal import Vocabulary
+package import Vocabulary
 
 /// Checks the section `fuzz`: moves that cannot be made, and restrictions of moves that are not made.
 enum FuzzChecks {
@@ -23,11 +23,16 @@ enum FuzzChecks {
 }
 
 extension Scenario {
+  /// Returns the peers with an app of a known profile, with its vocabulary.
+  package func apps(_ registry: ProfileRegistry) -> [(peer: Peer, vocabulary: ProfileVocabulary)] {
+    peers.filter { $0.stack == .real }.compactMap { peer in
+      peer.profile.flatMap { registry.vocabulary($0.value) }.map { (peer, $0) }
+    }
+  }
+
   /// Returns the reason why no move of a kind can be made; nil if some can.
   package func obstacle(to kind: MoveKind, _ registry: ProfileRegistry) -> String? {
-    let apps = peers.filter { $0.stack == .real }.compactMap { peer in
-      peer.profile.flatMap { registry.vocabulary($0.value) }.map { (peer: peer.name, vocabulary: $0) }
-    }
+    let apps = apps(registry)
     guard !apps.isEmpty else { return "no peer has an app of a profile" }
     let served = apps.filter { !topology.servers(of: $0.vocabulary.profile).isEmpty }
     switch kind {
@@ -35,7 +40,7 @@ extension Scenario {
       return served.contains { !$0.vocabulary.messages.isEmpty } ? nil : "no server relays messages to an app"
     case .disconnect: return served.isEmpty ? "no app has a server" : nil
     case .link:
-      return topology.links.contains { link in apps.contains { $0.peer == link.from.value } }
+      return topology.links.contains { link in apps.contains { $0.peer.name == link.from.value } }
         ? nil : "no app has a link"
     case .nat: return topology.networks.contains { $0.nat != nil } ? nil : "no network is behind a NAT"
     case .relay:

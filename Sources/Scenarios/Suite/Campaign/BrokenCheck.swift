@@ -75,9 +75,7 @@ extension JobOutcome {
       return grave.filter { titles.insert($0.title).inserted }.map { BrokenCheck($0) }
     case .crash(let death, _) where death.isFromOutside: return []
     case .crash(let death, let lastWords): return [BrokenCheck(death, lastWords: lastWords)]
-    case .timeout(let limit):
-      return [BrokenCheck(endless: cellID, "it was still running after \(limit) of machine time")]
-    case .oversize(let limit): return [BrokenCheck(endless: cellID, "it took more than \(limit) MiB")]
+    case .timeout, .oversize: return lack.map { [BrokenCheck(endless: cellID, $0)] } ?? []
     case .failure: return []
     }
   }

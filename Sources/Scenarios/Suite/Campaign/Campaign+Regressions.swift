@@ -75,9 +75,7 @@ extension Campaign.Regression.Outcome {
       case .vacuous, .inconclusive, .timeout, .nondeterministic, .skipped:
         self = .unfit(result.findings.first?.actual ?? "\(result.verdict)")
       }
-    case .crash(let death, _): self = .fails("its process \(death.description)")
-    case .timeout(let limit): self = .fails("it was still running after \(limit)")
-    case .oversize(let limit): self = .fails("it took more than \(limit) MiB")
+    case .crash, .timeout, .oversize: self = .fails(outcome.lack ?? "")
     case .failure(let message): self = .unfit(message)
     }
   }

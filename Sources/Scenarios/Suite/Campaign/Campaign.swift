@@ -156,11 +156,10 @@ public final class Campaign {
       nextTask: { [plan] in problem == nil ? waiting.popFirst().map { ($0, plan.baseJob($0)) } : nil },
       wallLimit: { _ in Self.runLimit },
       follow: { [self] index, job, outcome in
-        if case .result(let result) = outcome {
-          plan.learn(BaseRecord(result), of: index)
-        } else {
+        if case .result(let result) = outcome { plan.learn(BaseRecord(result), of: index) }
+        if let lack = outcome.lack {
           problem = CampaignError(
-            "\(job.cellID) cannot be played without moves: it \(outcome.problem); see: callsim run \(job.path)")
+            "\(job.cellID) cannot be played without moves: \(lack); see: \(ProgramName.current) run \(job.path)")
         }
         return .done
       })
@@ -290,10 +289,8 @@ public final class Campaign {
     switch outcome {
     case .result(let result):
       if !result.findings.contains(where: { $0.kind == .vacuous && $0.title != "expect" }) { record.effectiveCount = 1 }
-    case .failure(let message): record.problems = [place.problem(message)]
-    case .crash(let death, _) where death.isFromOutside:
-      record.problems = [place.problem("its process was \(death.description)")]
-    case .crash, .timeout, .oversize: break
+    case .failure, .crash, .timeout, .oversize:
+      if record.buckets.isEmpty, let lack = outcome.lack { record.problems = [place.problem(lack)] }
     }
     return record
   }
@@ -335,19 +332,6 @@ extension JSON {
   fileprivate func without(_ key: String) -> JSON {
     guard case .object(let members) = self else { return self }
     return .object(members.filter { $0.key != key })
-  }
-}
-
-extension JobOutcome {
-  /// The reason why there is no result, as the predicate of a sentence.
-  fileprivate var problem: String {
-    switch self {
-    case .result: "has a result"
-    case .failure(let message): "failed: \(message)"
-    case .crash(let death, _): "\(death.description)"
-    case .timeout(let limit): "was still running after \(limit)"
-    case .oversize(let limit): "took more than \(limit) MiB"
-    }
   }
 }
 

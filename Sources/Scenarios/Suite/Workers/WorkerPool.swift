@@ -16,6 +16,19 @@ enum JobOutcome {
   case oversize(Int)
 }
 
+extension JobOutcome {
+  /// The reason why there is no result; nil if there is one.
+  var lack: String? {
+    switch self {
+    case .result: nil
+    case .failure(let message): message
+    case .crash(let death, _): "its process \(death.description)"
+    case .timeout(let limit): "it was still running after \(limit) of machine time"
+    case .oversize(let limit): "it took more than \(limit) MiB"
+    }
+  }
+}
+
 /// Runs jobs in several worker processes, one job at a time in each.
 ///
 /// All work happens on the calling thread, which waits for pipes.
