@@ -8,7 +8,14 @@ import ScenarioSuite
 struct WorkerCommand: ParsableCommand {
   static let name = "worker"
   /// The program that runs workers: this one.
-  static var executable: String { Bundle.main.executablePath ?? CommandLine.arguments[0] }
+  static var executable: String {
+    #if os(Linux)
+      // This very file, also after a build has put another one in its place.
+      "/proc/self/exe"
+    #else
+      Bundle.main.executablePath ?? CommandLine.arguments[0]
+    #endif
+  }
   static let configuration = CommandConfiguration(
     commandName: name, abstract: "Run jobs that '\(ProgramName.current) run' sends.", shouldDisplay: false)
 

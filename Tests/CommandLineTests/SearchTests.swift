@@ -126,6 +126,21 @@ import Testing
     }
   }
 
+  @Test func `a block of another search is made again`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let (corpus, other) = (folder + "/corpus", folder + "/other")
+    _ = try Self.fuzz(folder, "--runs", "20", "--corpus", corpus)
+    _ = try Self.fuzz(folder, "--runs", "20", "--corpus", other, "--seed", "2")
+    let whole = try Self.blocks(corpus)
+    let foreign = try Self.blocks(other)
+    #expect(foreign != whole)
+    try #require(foreign["000000.json"]).write(
+      toFile: corpus + "/blocks/000000.json", atomically: true, encoding: .utf8)
+    #expect(try Self.fuzz(folder, "--runs", "20", "--corpus", corpus).status == 0)
+    #expect(try Self.blocks(corpus) == whole)
+  }
+
   @Test func `a scenario that cannot be played without moves is named`() throws {
     let folder = try Self.folder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -153,10 +168,14 @@ import Testing
     let early = try Program.run(["merge", folder + "/1", folder + "/2"])
     #expect(early.status == 5)
     #expect(!early.output.contains("play it"))
-    // The share reduces its finding after it was put together.
+    // The share has kept the run that it has not reduced.
     let hash = String(Self.hash(of: "consent | x"), radix: 16).prefix(8)
     let finding = folder + "/2/findings/consent-\(hash)"
     try FileManager.default.createDirectory(atPath: finding, withIntermediateDirectories: true)
+    try Self.call.write(toFile: finding + "/original.yaml", atomically: true, encoding: .utf8)
+    #expect(try !Program.run(["merge", folder + "/1", folder + "/2"]).output.contains("play it"))
+    #expect(FileManager.default.fileExists(atPath: folder + "/1/findings/consent-\(hash)/original.yaml"))
+    // The share reduces its finding after it was put together.
     try Self.call.write(toFile: finding + "/minimal.yaml", atomically: true, encoding: .utf8)
     #expect(try Program.run(["merge", folder + "/1", folder + "/2"]).output.contains("play it"))
   }

@@ -169,7 +169,8 @@ import Testing
   @Test func `both sides saying that the other hung up is a disagreement, and one of them is not`() {
     for (mine, yours, expected) in [
       ("remote-hangup", "remote-hangup", 1), ("remote-hangup", "local-hangup", 0), ("declined", "cancelled", 1),
-      ("declined", "declined", 0), ("ice-failed", "remote-hangup", 0),
+      ("declined", "declined", 0), ("ice-failed", "remote-hangup", 0), ("remote-hangup", "declined", 0),
+      ("declined", "remote-hangup", 1),
     ] {
       let bench = bench()
       call(bench)

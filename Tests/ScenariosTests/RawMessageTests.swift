@@ -30,6 +30,35 @@ import Testing
     #expect(actual.contains("fewer than 3 messages of that type passed by 1.00 s"))
   }
 
+  /// Bob has no connection while the first message is sent, and an equal one passes later.
+  private static let lost = """
+      - { at: 1s, do: alice.call, to: bob }
+      - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+      - { at: 5s, fault: signal.disconnect, peer: bob, for: 3s }
+      - { id: raw, at: 6s, send: call_hangup, from: alice, to: bob, fields: { callId: alice-1 } }
+
+    """
+
+  @Test(arguments: [
+    "  - { at: 40s, do: alice.hangup }",
+    "  - { every: 15s, send: call_hangup, from: alice, to: bob, fields: { callId: alice-1 } }",
+    "  - { at: 20s, send: call_hangup, from: alice, to: alice, fields: { callId: alice-1 } }",
+  ])
+  func `a lost raw message is not made up for by an equal one`(other: String) throws {
+    let result = try play(timeline: Self.lost + other, expect: "  - { never: bob.call.state == calling }")
+    let lost = result.findings.filter { $0.title == "timeline entry 'raw'" }
+    #expect(lost.map(\.actual) == ["bob was not connected to the server at 6.00 s"], "\(result.findings)")
+  }
+
+  @Test func `a raw message has the sender that its fields give`() throws {
+    let (_, lines) = try playJudgedByInvariants(
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { id: raw, after: 1s, of: bob.ringing, send: call_hangup, from: bob, to: bob, like: call_offer, fields: { fromUserId: alice } }
+        """, lines: ["call.ended"])
+    #expect(lines.contains("bob call.ended cancelled"))
+  }
+
   @Test func `a mutated message is met once, and the app says what it makes of it`() throws {
     let (result, lines) = try playJudgedByInvariants(
       timeline: """
@@ -166,7 +195,10 @@ import Testing
         - { at: 6s, \(Self.offer) }
         - { at: 6s, send: call_hangup, from: mallory, to: bob, fields: { callId: m1 } }
       """)
-    #expect(actual.allSatisfy { $0 == "it left the server at 6.00 s, and had not arrived when the run ended" })
+    #expect(
+      actual.allSatisfy {
+        $0 == "it left the server at 6.00 s, and had not arrived when the run ended; a longer run gives it time"
+      })
     #expect(actual.count == 2)
   }
 

@@ -299,6 +299,111 @@ import Testing
     #expect(result.findings.contains { $0.actual == "it met nothing: no such event came while it lasted" })
   }
 
+  private func call(with entries: String) throws -> RunResult {
+    try run(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      run: 20s
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+      \(entries)
+      expect:
+        - { eventually: bob.call.state == ringing, within: 5s, of: start }
+      """)
+  }
+
+  @Test func `an event that has not come is not made up for by another fault's`() throws {
+    let result = try call(
+      with: """
+          - { id: short, at: 0s, fault: device.events-late, peer: bob, event: icecandidate, by: 1ms }
+          - { id: long, at: 0s, fault: device.events-late, peer: bob, event: connectionstatechange, by: 18500ms }
+        """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'long'"])
+    #expect(result.findings.map(\.actual) == ["some of what it delayed had not come by the end of the run"])
+  }
+
+  @Test func `events that a closed connection throws away are not late`() throws {
+    let result = try call(
+      with: """
+          - { id: late, at: 0s, fault: device.events-late, peer: bob, event: connectionstatechange, by: 18500ms }
+          - { at: 15s, do: alice.hangup }
+        """)
+    #expect(result.findings.map(\.actual) == ["it met nothing: their connection was closed before they came"])
+  }
+
+  @Test func `a delayed message that has not come is not made up for by another`() throws {
+    let result = try call(
+      with: """
+          - { id: delay, at: 0s, fault: signal.delay, message: call_hangup, by: 5s }
+          - { at: 4s, send: call_hangup, from: alice, to: bob, fields: { callId: other } }
+          - { at: 18s, do: alice.hangup }
+        """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'delay'"])
+  }
+
+  @Test func `a black hole takes what another fault held`() throws {
+    let result = try call(
+      with: """
+          - { at: 0s, fault: signal.delay, message: call_hangup, by: 2s }
+          - { at: 11s, fault: signal.blackhole, for: 2s }
+          - { at: 10s, do: alice.hangup }
+        """)
+    #expect(result.findings.isEmpty, "\(result.findings)")
+  }
+
+  @Test func `forged packets that arrive after their fault has ended are met`() throws {
+    let result = try call(
+      with: """
+          - { at: 4s, fault: link.set, link: bob/home, delay: 100ms }
+          - { at: 5s, fault: packet.forge, protocol: rtp, to: bob, for: 50ms }
+        """)
+    #expect(result.findings.isEmpty, "\(result.findings)")
+  }
+
+  @Test func `a connection that ends in the middle of what has arrived hears no more`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: internet } }
+      run: 5s
+      timeline:
+        - { at: 0s, fault: signal.duplicate }
+        - { at: 0s, fault: signal.disconnect, peer: alice, for: 2s }
+      expect:
+        - { never: alice.call.state == calling }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test func `a relay whose release is refused when the client has gone is no leftover`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      topology:
+        networks:
+          alice/home: { cidr: 192.168.1.0/24, nat: {} }
+          bob/home: { cidr: 192.168.2.0/24 }
+        links:
+          alice/home: { from: alice, to: alice/home }
+          bob/home: { from: bob, to: bob/home }
+        servers: { turn: { kind: turn } }
+      peers: { alice: {}, bob: {} }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, do: bob.accept }
+        - { after: 0s, of: bob.call.state.connected, do: alice.hangup }
+        - { at: 0s, fault: link.set, link: alice/home, delay: 1s }
+        - { after: 0s, of: alice.call.state.connected, fault: turn.stale-nonce, server: turn }
+      expect: invariants
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test(arguments: ["stun", "dtls", "rtp", "rtcp"], ["wifi", "home"])
   func `packets of a stranger change nothing`(content: String, network: String) throws {
     let result = try run(

@@ -53,6 +53,13 @@ import Testing
     #expect(bench.texts == ["1", "1", "2"])
   }
 
+  @Test func `each of two duplications adds one message`() throws {
+    let bench = try Bench()
+    for _ in 0..<2 { bench.faults.add(SignallingFault(.duplicate, count: 1)) }
+    bench.pass("1")
+    #expect(bench.texts == ["1", "1", "1"])
+  }
+
   @Test func `a message meets every fault that is for it, oldest first`() throws {
     let bench = try Bench()
     bench.faults.add(SignallingFault(.delay(.milliseconds(300))))

@@ -43,16 +43,17 @@ final class RawMessages {
   /// The messages that have not arrived so far, each with the reason. One that a fault has taken did what the scenario
   /// asks.
   var missing: [(entry: TimelineEntry, message: RawMessage, reason: String)] {
-    sent.filter { !$0.hasArrived && !isOneOfMany($0.entry) }.compactMap { one in
+    sent.filter { !$0.hasArrived && !isLastOfMany($0) }.compactMap { one in
       reason(one.delivery.state, one.message.to).map { (one.entry, one.message, $0) }
     }
   }
 
-  /// Whether the entry repeats until the end of the run, so that its last message is always under way, and others have
-  /// arrived.
-  private func isOneOfMany(_ entry: TimelineEntry) -> Bool {
-    guard case .every(_, _, _, nil) = entry.trigger else { return false }
-    return sent.contains { $0.entry.id == entry.id && $0.hasArrived }
+  /// Whether the message is the last of an entry that repeats until the end of the run, and so is always under way.
+  private func isLastOfMany(_ one: Sent) -> Bool {
+    guard case .every(_, _, _, nil) = one.entry.trigger else { return false }
+    if case .unconnected = one.delivery.state { return false }
+    let same = sent.filter { $0.entry.id == one.entry.id }
+    return same.last === one && same.contains(where: \.hasArrived)
   }
 
   private func reason(_ state: RawDelivery.State, _ addressee: String) -> String? {
@@ -61,7 +62,8 @@ final class RawMessages {
     case .atServer: "\(addressee) had no connection to the server that could take it"
     case .held: "a fault still held it when the run ended"
     case .unconnected(let time): "\(addressee) was not connected to the server at \(Wording.time(time))"
-    case .left(let time): "it left the server at \(Wording.time(time)), and had not arrived when the run ended"
+    case .left(let time):
+      "it left the server at \(Wording.time(time)), and had not arrived when the run ended; a longer run gives it time"
     }
   }
 }

@@ -46,6 +46,8 @@ final class RelayPaths {
   /// The allocation of the last response, and the time of that device's previous one.
   private var lastTold: (association: Association, before: Instant?)?
   private var refreshes: [Association: Refresh] = [:]
+  /// The allocation of the last answer to a Refresh, its time, and whether the Refresh had one before.
+  private var lastAnswer: (association: Association, time: Instant, before: Bool)?
 
   /// Starts to listen. Must be called before the world is made.
   init(watch: Watch, wire: WireTap) {
@@ -68,10 +70,12 @@ final class RelayPaths {
     wire.listen(allocations: { [unowned self] in saw($0) })
     watch.listen(to: NetworkEvents.packetDropped) { [unowned self] record, reason, _, from, to, _ in
       // A response to a closed socket does not reach the client.
-      guard let (told, before) = lastTold, toldAt[told] == record.time, reason == DropReason.noSocket.rawValue,
-        from == told.server, to == told.client
-      else { return }
-      toldAt[told] = before
+      guard reason == DropReason.noSocket.rawValue else { return }
+      let association = Association(client: to, server: from)
+      if let (told, before) = lastTold, told == association, toldAt[told] == record.time { toldAt[told] = before }
+      if let (answered, time, before) = lastAnswer, answered == association, time == record.time {
+        refreshes[answered]?.isAnswered = before
+      }
     }
   }
 
@@ -86,7 +90,10 @@ final class RelayPaths {
     case .refresh(let seconds):
       refreshes[association] = Refresh(
         transaction: allocation.transaction, isRelease: seconds == 0, begunAt: allocation.time)
-    case .refreshAnswered: if known != nil { refreshes[association]?.isAnswered = true }
+    case .refreshAnswered:
+      guard let known else { return }
+      lastAnswer = (association, allocation.time, known.isAnswered)
+      refreshes[association]?.isAnswered = true
     }
   }
 

@@ -35,6 +35,8 @@ public struct RunResult: Hashable, Sendable {
 
   /// The choices from which the moves of the run were drawn; empty for a run without.
   package var choices: [UInt64] = []
+  /// The number of moves that were added to the run.
+  package var moveCount = 0
   /// What the run showed, for a search that looks for new things; empty if it was not requested.
   package var features: [UInt64] = []
 

@@ -93,8 +93,21 @@ public final class Device {
 
   package func setEventLateness(_ lateness: EventLateness) { eventLateness = lateness }
 
-  /// The events that wait now, and those that came late.
-  package var lateEvents = LateEvents()
+  /// The events that faults made late, in order.
+  package private(set) var lateEvents: [LateEvent] = []
+
+  /// Keeps events that wait.
+  ///
+  /// - Returns: their places in ``lateEvents``.
+  func hold(_ names: [ConnectionEventName], due: Instant, for delay: Interval) -> Range<Int> {
+    let start = lateEvents.count
+    lateEvents += names.map { LateEvent(name: $0, due: due, delay: delay) }
+    return start..<lateEvents.count
+  }
+
+  func settle(_ places: Range<Int>, _ outcome: LateEvent.Outcome) {
+    for place in places { lateEvents[place].outcome = outcome }
+  }
 
   /// The number of events so far, by name.
   package private(set) var eventCounts: [ConnectionEventName: Int] = [:]

@@ -1,16 +1,20 @@
 package import CallCore
 package import Vocabulary
 
-/// The events that wait because a fault made them late.
-package struct LateEvents {
-  package var held = 0
-  package var released = 0
+/// An event that a fault made late.
+package struct LateEvent {
+  package enum Outcome {
+    case waiting
+    case came
+    /// Its connection was closed first.
+    case discarded
+  }
 
-  /// Whether events wait, and none has come.
-  package var holdsAll: Bool { held > 0 && released == 0 }
-
-  /// Forgets events of a connection that was closed first.
-  mutating func dropped(_ count: Int) { held -= count }
+  package let name: ConnectionEventName
+  /// The time at which it would have reached the app.
+  package let due: Instant
+  package let delay: Interval
+  package internal(set) var outcome = Outcome.waiting
 }
 
 /// The delays with which the events of peer connections reach an app: between a media stack and an app there are threads

@@ -18,8 +18,7 @@ package struct ConnectionEvents {
 
   /// The deliveries that a fault has made late.
   private final class HeldEvents {
-    var timers: [(number: Int, timer: PeerTimer)] = []
-    var count = 0
+    var timers: [(places: Range<Int>, timer: PeerTimer)] = []
   }
 
   init(_ trace: ConnectionTrace, clock: PeerClock, device: Device) {
@@ -37,8 +36,10 @@ package struct ConnectionEvents {
   /// Writes the state changes of closing the connection. Nothing is delivered afterwards.
   package mutating func close() {
     trace.close()
-    for (_, timer) in held.timers { timer.cancel() }
-    device.lateEvents.dropped(held.timers.count)
+    for (places, timer) in held.timers {
+      timer.cancel()
+      device.settle(places, .discarded)
+    }
     held.timers = []
   }
 
@@ -72,16 +73,14 @@ package struct ConnectionEvents {
       }
       return
     }
-    device.lateEvents.held += 1
-    held.count += 1
-    let timer = clock.schedule(after: delay) { [weak connection, device, held, number = held.count] in
-      device.lateEvents.held -= 1
-      device.lateEvents.released += 1
+    let places = device.hold(events.map(\.name), due: clock.now, for: delay)
+    let timer = clock.schedule(after: delay) { [weak connection, device, held] in
+      device.settle(places, .came)
       // A later event may have a shorter delay.
-      held.timers.removeAll { $0.number == number }
+      held.timers.removeAll { $0.places == places }
       if let connection { Self.deliver(events, to: connection) }
     }
-    held.timers.append((held.count, timer))
+    held.timers.append((places, timer))
   }
 
   private static func deliver(_ events: ArraySlice<SessionEvent>, to connection: any PeerConnection) {

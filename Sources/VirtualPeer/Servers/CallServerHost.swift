@@ -81,8 +81,10 @@ package final class CallServerHost {
     delivery: RawDelivery = RawDelivery()
   ) {
     var content = MessageContent(type)
-    let sender = codec.senderField(of: type)
-    if let sender { content.fields.append(JSON.Member(sender, .string(from))) }
+    // A field that the scenario gives stands, the sender's too: apps must not believe it.
+    if let sender = codec.senderField(of: type), !fields.all.contains(where: { $0.name == sender }) {
+      content.fields.append(JSON.Member(sender, .string(from)))
+    }
     content.fields += fields.all.map { JSON.Member($0.name, JSON($0.value)) }
     if let model, let fields = codec.declaration(of: type)?.fields {
       for field in fields where field.direction.includes(.serverToClient) && content[field.name] == nil {
@@ -107,7 +109,7 @@ package final class CallServerHost {
   package func inject(
     _ message: MessageContent, from: String, to: String, delivery: RawDelivery = RawDelivery()
   ) {
-    tap.forge(message, delivery)
+    tap.forge(message, to: to, delivery)
     server.inject(message, from: from, to: to)
   }
 

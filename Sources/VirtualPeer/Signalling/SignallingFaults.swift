@@ -101,8 +101,8 @@ package final class SignallingFaults {
   private var counts: [ID: Int] = [:]
   /// The faults that missed a frame because an older fault took it.
   private var forestalled: Set<ID> = []
-  /// The numbers of frames that each delaying fault still holds and has released.
-  private var delays: [ID: (held: Int, released: Int)] = [:]
+  /// The number of messages that each delaying fault holds. Transport frames, such as pings, come without end.
+  private var heldCounts: [ID: Int] = [:]
   /// The codec that faults of single fields use.
   var codec: SignallingCodec?
   /// The messages so far; nil unless something in the run takes fields from them.
@@ -157,8 +157,12 @@ package final class SignallingFaults {
   /// Returns whether another fault has taken a frame that matched this one.
   package func isForestalled(_ id: ID) -> Bool { forestalled.contains(id) }
 
-  /// Returns whether a delaying fault holds frames and has not released any.
-  package func holdsAll(_ id: ID) -> Bool { delays[id].map { $0.held > 0 && $0.released == 0 } ?? false }
+  /// Returns whether a delaying fault holds messages.
+  package func holdsMessages(_ id: ID) -> Bool { heldCounts[id, default: 0] > 0 }
+
+  private func count(_ message: SignallingMessage, heldBy id: ID, by step: Int) {
+    if message.content != nil { heldCounts[id, default: 0] += step }
+  }
 
   package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
 
@@ -244,15 +248,15 @@ package final class SignallingFaults {
     switch effect {
     case .drop, .blackhole: break
     case .delay(let interval):
-      delays[id, default: (0, 0)].held += 1
+      count(message, heldBy: id, by: 1)
       clock.schedule(after: interval) { [self] in
-        delays[id, default: (0, 0)].held -= 1
-        delays[id, default: (0, 0)].released += 1
+        count(message, heldBy: id, by: -1)
         goOn(message)
       }
     case .duplicate:
       goOn(message)
-      goOn(message)
+      // Each fault adds one copy: copies of copies would be without number.
+      carryOut(effects.dropFirst().filter { $0.effect != .duplicate }[...], on: message, lane, deliver)
     case .reorder: hold(message, on: lane, for: id, goOn)
     case .mutate(.description(.inlineCandidates)):
       clock.schedule(after: Self.candidateTime) { [self] in
@@ -341,7 +345,7 @@ package final class SignallingFaults {
   ) {
     let id = nextID
     nextID += 1
-    delays[fault, default: (0, 0)].held += 1
+    count(message, heldBy: fault, by: 1)
     let timer = clock.schedule(after: Self.longestHold) { [weak self] in
       guard let self, let index = held.firstIndex(where: { $0.id == id }) else { return }
       release(held.remove(at: index))
@@ -350,8 +354,7 @@ package final class SignallingFaults {
   }
 
   private func release(_ late: Held) {
-    delays[late.fault, default: (0, 0)].held -= 1
-    delays[late.fault, default: (0, 0)].released += 1
+    count(late.message, heldBy: late.fault, by: -1)
     late.deliver(late.message)
   }
 

@@ -15,8 +15,8 @@ final class SignallingTap {
   private let record: SignallingRecord
   /// The messages of puppets, which need no declaration.
   private var forged: Set<MessageContent> = []
-  /// The raw messages that the server has not sent yet, in order.
-  private var deliveries: [(content: MessageContent, delivery: RawDelivery)] = []
+  /// The raw messages that the server has not sent yet, each with the user it is for, in order.
+  private var deliveries: [(content: MessageContent, user: String, delivery: RawDelivery)] = []
   private var sockets: [SignallingSocket] = []
   private var refused: [String] = []
   private var socketCount = 0
@@ -80,17 +80,25 @@ final class SignallingTap {
       return socket.abort()
     }
     record.submitted(message, by: socket.user)
-    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) }
+    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket, faults] in
+      // A black hole may have opened while another fault held the message.
+      if faults.isSilent { faults.swallowed($0, isMet: false) } else { socket?.deliver($0.text) }
+    }
   }
 
   /// Handles a frame from the server to a client.
   func send(_ text: String, on socket: SignallingSocket) {
     let message = codec.message(text, from: nil, to: socket.user)
     check(message, going: .serverToClient)
-    let delivery = takeDelivery(of: message)
+    let delivery = takeDelivery(of: message, to: socket.user)
     delivery?.state = .held
     let isTaken = !pass(message, on: .init(socket: socket.number, isToClient: true)) {
-      [weak self, weak socket, record, trace] changed in
+      [weak self, weak socket, faults, record, trace] changed in
+      // A black hole may have opened while another fault held the message.
+      if faults.isSilent {
+        delivery?.state = .taken
+        return faults.swallowed(changed, isMet: false)
+      }
       let frame = socket?.sendNow(changed.text)
       if let socket { record.forwarded(changed, unchanged: message, to: socket.user, frame: frame) }
       delivery?.left(as: frame, at: trace.now)
@@ -101,10 +109,13 @@ final class SignallingTap {
     if isTaken { delivery?.state = .taken }
   }
 
-  private func takeDelivery(of message: SignallingMessage) -> RawDelivery? {
-    guard let content = message.content, let index = deliveries.firstIndex(where: { $0.content == content }) else {
-      return nil
-    }
+  /// Returns the raw message that the server sends here.
+  private func takeDelivery(of message: SignallingMessage, to user: String?) -> RawDelivery? {
+    // What had no connection to leave on does not come later: an equal message is another one.
+    deliveries.removeAll { $0.delivery.state != .atServer }
+    guard let content = message.content,
+      let index = deliveries.firstIndex(where: { $0.content == content && $0.user == user })
+    else { return nil }
     return deliveries.remove(at: index).delivery
   }
 
@@ -119,9 +130,9 @@ final class SignallingTap {
   }
 
   /// Exempts a raw message from the check against declarations, and follows it.
-  func forge(_ content: MessageContent, _ delivery: RawDelivery) {
+  func forge(_ content: MessageContent, to user: String, _ delivery: RawDelivery) {
     forged.insert(content)
-    deliveries.append((content, delivery))
+    deliveries.append((content, user, delivery))
   }
 
   /// - Returns: false if a fault takes the message.

@@ -93,7 +93,8 @@ public final class WebSocketChannel {
   }
 
   private func drain() {
-    while let event = socket.nextEvent() {
+    // The owner may close the connection in the middle of what has arrived, and be gone.
+    while !isClosed, let event = socket.nextEvent() {
       switch event {
       case .opened(let path): onOpen?(path)
       case .text(let text):

@@ -48,16 +48,17 @@ enum FaultChecks {
   }
 
   private static func length(of fault: Fault, _ duration: Interval?) -> (what: String, length: Interval)? {
+    let delay =
+      [.signalDelay, .deviceEventsLate, .deviceAudioLate].contains(fault.kind) ? fault.arguments.duration("by") : nil
+    if let delay, delay > duration ?? .zero { return ("what this delays comes", delay) }
     if let duration { return ("this is over", duration) }
     switch fault.kind {
-    case .signalDelay, .deviceEventsLate:
-      return fault.arguments.duration("by").map { ("what this delays comes", $0) }
     case .linkFlap: return flapLength(fault).map { ("this has gone down for the last time", $0) }
     case .linkDown, .linkUp, .linkSet, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire, .natRemap,
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
-      .packetForge, .clockJump, .deviceAudioLate:
+      .packetForge, .clockJump, .signalDelay, .deviceEventsLate, .deviceAudioLate:
       return nil
     }
   }

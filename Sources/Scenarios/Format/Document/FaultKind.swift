@@ -328,15 +328,15 @@ extension FaultKind {
 
   private static let protocols = FaultParameter.Kind.value(.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"]))
   private static let nth = FaultParameter(
-    "nth", .counts(numbers), "only these, counted from 1 where they are sent, since the fault began")
+    "nth", .counts(numbers), "only these, counted from 1 where they are sent (with 'to' where they arrive), since the fault began")
   private static let atMost = FaultParameter(
-    "count", .count(numbers), "the first so many, counted where they are sent")
+    "count", .count(numbers), "the first so many, counted where they are sent (with 'to' where they arrive)")
   private static let sender = FaultParameter("from", .value(.peer), "only what this peer sends")
   private static let receiver = FaultParameter(
-    "to", .value(.peer), "only what reaches this peer; 'nth' and 'count' are then of what arrives there")
+    "to", .value(.peer), "only what reaches this peer")
 
   private static let victim = FaultParameter(
-    "to", .value(.peer), required: true, "the peer; 'nth' and 'count' are of what arrives there")
+    "to", .value(.peer), required: true, "the peer, at which 'nth' and 'count' count what arrives")
   private static let forgedProtocols = ["stun", "dtls", "rtp", "rtcp"]
 
   private static func peer(_ summary: String) -> FaultParameter {

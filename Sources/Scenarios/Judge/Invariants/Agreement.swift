@@ -126,7 +126,7 @@ final class Agreement {
     case (.none, .connected): disagree(b, a, one.ending, at: time)
     case (.none, .none):
       guard let mine = one.ending, let yours = other.ending,
-        contradict(endCode(mine.code, of: a), endCode(yours.code, of: b))
+        contradict(caller: endCode(mine.code, of: a), callee: endCode(yours.code, of: b))
       else { return }
       report(
         Violation(
@@ -146,11 +146,11 @@ final class Agreement {
     context.vocabulary(of: peer)?.endCode(code)
   }
 
-  /// Returns whether two end codes contradict each other: each says that the other side ended the call, or one says
-  /// that the other ended a call which that one refused. Every other pair is consistent, or two sides gave up
-  /// separately because they could not reach each other.
-  private func contradict(_ a: CodeDeclaration?, _ b: CodeDeclaration?) -> Bool {
-    guard let a, let b, a.blame == .other, b.blame == .other else { return false }
-    return !a.isRefusal || !b.isRefusal
+  /// Returns whether two end codes contradict each other: each says that the other side ended the call. A callee that
+  /// refused ended it itself. Every other pair is consistent, or two sides gave up separately because they could not
+  /// reach each other.
+  private func contradict(caller: CodeDeclaration?, callee: CodeDeclaration?) -> Bool {
+    guard let caller, let callee, caller.blame == .other, callee.blame == .other else { return false }
+    return !callee.isRefusal
   }
 }

@@ -161,11 +161,12 @@ final class FaultLayer {
     case .eventLateness(let peer, let names, let lateness):
       let state = try states.eventLateness(of: peer)
       try lay(over: state, &instance) { for name in names { $0[name] = lateness } }
-      instance.reach = FaultReach(
-        state, instance.id, known: "they were as late already", lack: "no such event came while it lasted")
-      let device = try world.participant(peer).device
-      instance.rest = { device.lateEvents.holdsAll ? "what it delayed had not come by the end of the run" : nil }
-      instance.isUnfinished = { device.lateEvents.holdsAll }
+      let late = LateEventTally(
+        names: names, delay: lateness, device: try world.participant(peer).device, since: simulator.now)
+      instance.reach = FaultReach(late, state, instance.id)
+      instance.isUnfinished = { late.isWaiting }
+      instance.rest = { late.isWaiting ? Self.undelivered : nil }
+      instance.finish = { [simulator] in late.end = simulator.now }
     case .natEvent(let network, let event):
       instance.reach = try perform(event, on: network)
       return false
@@ -185,6 +186,8 @@ final class FaultLayer {
     return true
   }
 
+  private static let undelivered = "some of what it delayed had not come by the end of the run"
+
   private static func lack(of effect: SignallingFault.Effect) -> String {
     switch effect {
     case .reorder: "no message like this was passed by another"
@@ -199,8 +202,8 @@ final class FaultLayer {
     instance.reach = FaultReach(
       lack: faults.isForestalled(id) ? "another fault took its messages" : Self.lack(of: fault.effect)
     ) { faults.meetings(of: id) > 0 }
-    instance.rest = { faults.holdsAll(id) ? "what it delayed had not come by the end of the run" : nil }
-    instance.isUnfinished = { faults.holdsAll(id) }
+    instance.rest = { faults.holdsMessages(id) ? Self.undelivered : nil }
+    instance.isUnfinished = { faults.holdsMessages(id) }
     instance.finish = { faults.remove(id) }
   }
 

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// Whether a fault met anything: a packet, mapping, allocation or connection that was treated differently because of
 /// it. A lasting fault is measured by its ``LayeredState``, an instantaneous one by the counters of the objects it
@@ -89,7 +90,21 @@ extension FaultReach {
       guard idle.count < rules.count else { return "no packet was like this" }
       return "no packet \(idle.map { String($0.rule.skip + 1) }.joined(separator: " and no ")) of this kind came"
     }
-    self.init(lack: lack()) { idle().isEmpty }
+    // Forged packets may still be on their way when the fault ends.
+    self.init(lack: lack(), isAskedLate: true) { idle().isEmpty }
+  }
+
+  /// Measures the delay of events: one that its connection no longer delivers is not late.
+  init(
+    _ late: LateEventTally, _ state: LayeredState<EventLateness, [ConnectionEventName: Int]>, _ fault: FaultID
+  ) {
+    let lack = {
+      guard state.hasMet(fault) else {
+        return state.lack(of: fault, known: "they were as late already", "no such event came while it lasted")
+      }
+      return "their connection was closed before they came"
+    }
+    self.init(lack: lack(), isAskedLate: true) { state.hasMet(fault) && !late.isDiscarded }
   }
 
   /// Measures a change to a NAT.

@@ -1,9 +1,12 @@
 internal import Formats
 internal import ScenarioFormat
+internal import ScenarioRun
 internal import ScenarioSearch
 
 /// The outcome of one block.
 struct BlockRecord: Sendable {
+  /// The hash of the plan that the block is a part of.
+  var plan: UInt64
   var block: Int
   /// The number of runs.
   var runCount = 0
@@ -19,22 +22,24 @@ struct BlockRecord: Sendable {
 extension BlockRecord {
   var json: JSON {
     [
-      "block": .integer(Int64(block)), "runs": .integer(Int64(runCount)), "effective": .integer(Int64(effectiveCount)),
+      "plan": .string(RunResult.hexadecimal(plan)), "block": .integer(Int64(block)), "runs": .integer(Int64(runCount)),
+      "effective": .integer(Int64(effectiveCount)),
       "features": .integer(Int64(featureCount)), "problems": .strings(problems),
       "buckets": .array(buckets.map(\.json)),
     ]
   }
 
   init?(json: JSON) {
-    guard let block = json["block"]?.integer, let runs = json["runs"]?.integer,
-      let effective = json["effective"]?.integer, let features = json["features"]?.integer,
+    guard let plan = (json["plan"]?.string).flatMap({ UInt64($0, radix: 16) }),
+      let block = json["block"]?.integer, let runs = json["runs"]?.integer, let effective = json["effective"]?.integer,
+      let features = json["features"]?.integer,
       let buckets = json["buckets"]?.array
     else { return nil }
     // A damaged file must not lead to numbers that no search has.
     guard block >= 0, block < 1 << 40, (1...Int64(CampaignPlan.blockSize)).contains(runs), effective >= 0, features >= 0
     else { return nil }
     self.init(
-      block: Int(block), runCount: Int(runs), effectiveCount: Int(effective), featureCount: Int(features),
+      plan: plan, block: Int(block), runCount: Int(runs), effectiveCount: Int(effective), featureCount: Int(features),
       buckets: buckets.compactMap(Bucket.init), problems: json["problems"]?.strings ?? [])
     guard self.buckets.count == buckets.count else { return nil }
   }

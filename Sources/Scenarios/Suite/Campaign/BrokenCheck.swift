@@ -44,11 +44,11 @@ extension BrokenCheck {
     self.init(signature: "\(title) | \(line)", title: title, actual: "its process \(death.description)")
   }
 
-  /// Returns the message of a trap without the values of the run: numbers after `Fatal error`.
+  /// Returns the message of a trap without the values of the run: numbers and addresses after `Fatal error`.
   private static func withoutValues(_ line: String) -> String {
     guard let start = line.range(of: "Fatal error") else { return line }
-    let message = line[start.lowerBound...].split(omittingEmptySubsequences: false) { $0.isASCII && $0.isNumber }
-    return line[..<start.lowerBound] + message.filter { !$0.isEmpty }.joined(separator: "#")
+    let message = line[start.lowerBound...].replacing(#/0x[0-9a-fA-F]+|[0-9]+/#, with: "#")
+    return "\(line[..<start.lowerBound])\(message)"
   }
 
   /// Makes the check that two different plays of one run break.

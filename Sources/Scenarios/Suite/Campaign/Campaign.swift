@@ -172,7 +172,7 @@ public final class Campaign {
   /// Prepares the folder: one of another campaign is refused, one of another version is taken over.
   private func takeFolder() throws {
     if let old = store.plan, old != plan.json {
-      guard old.without("program") == plan.json.without("program") else {
+      guard old.withoutVersion == plan.json.withoutVersion else {
         throw CampaignError(
           "\(store.root) holds another campaign: other files, seed or moves; name another folder with --corpus, or "
             + "remove this one")
@@ -189,7 +189,7 @@ public final class Campaign {
     var done: Set<Int> = []
     // The last block of a search with fewer runs is shorter, and is made again as a whole; so is a block with runs that
     // came to no verdict.
-    for record in store.records().records
+    for record in store.records(of: plan.hash).records
     where record.block < plan.blockCount && record.runCount >= plan.size(ofBlock: record.block)
       && record.problems.isEmpty
     {
@@ -219,7 +219,8 @@ public final class Campaign {
     return try pool(waiting.count).run(
       nextTask: { [self] in
         guard failure == nil, !isLate, let number = waiting.popFirst() else { return nil }
-        let block = Block(record: BlockRecord(block: number), run: plan.run(0, ofBlock: number, corpus: []))
+        let block = Block(
+          record: BlockRecord(plan: plan.hash, block: number), run: plan.run(0, ofBlock: number, corpus: []))
         blocks[number] = block
         return (number, plan.job(block.run))
       },
@@ -266,7 +267,7 @@ public final class Campaign {
     let place = Occurrence(
       block: block.record.block, number: 0, cellID: base.cell.id, path: base.source.path, seed: first.run.seed,
       variation: first.run.variation)
-    var record = BlockRecord(block: place.block)
+    var record = BlockRecord(plan: plan.hash, block: place.block)
     // What earlier runs have left in the process may also end it.
     var checks = [BrokenCheck(differing: place.cellID)]
     if case .result = outcome {} else { checks = outcome.brokenChecks(of: place.cellID) }
@@ -282,13 +283,14 @@ public final class Campaign {
     let place = Occurrence(
       block: block.record.block, number: block.next, cellID: base.cell.id, path: base.source.path,
       seed: block.run.seed, variation: block.run.variation)
-    var record = BlockRecord(block: place.block, runCount: 1)
+    var record = BlockRecord(plan: plan.hash, block: place.block, runCount: 1)
     record.buckets = outcome.brokenChecks(of: place.cellID).map {
       Bucket(check: $0, count: 1, first: place, last: place)
     }
     switch outcome {
     case .result(let result):
-      if !result.findings.contains(where: { $0.kind == .vacuous && $0.title != "expect" }) { record.effectiveCount = 1 }
+      let isVacuous = result.findings.contains { $0.kind == .vacuous && $0.title != "expect" }
+      if result.moveCount > 0, !isVacuous { record.effectiveCount = 1 }
     case .failure, .crash, .timeout, .oversize:
       if record.buckets.isEmpty, let lack = outcome.lack { record.problems = [place.problem(lack)] }
     }
@@ -329,13 +331,17 @@ extension BlockRecord {
 }
 
 extension JSON {
-  fileprivate func without(_ key: String) -> JSON {
+  /// What a plan says but for the version that made it.
+  fileprivate var withoutVersion: JSON {
     guard case .object(let members) = self else { return self }
-    return .object(members.filter { $0.key != key })
+    return .object(members.filter { !["format", "program"].contains($0.key) })
   }
 }
 
 extension CampaignPlan {
+  /// The hash of the plan: blocks say of which one they are.
+  var hash: UInt64 { FNV1a.hash(of: json.description) }
+
   /// The plan in the form that a folder keeps.
   var json: JSON {
     let method: JSON =
@@ -345,7 +351,7 @@ extension CampaignPlan {
       case .drawn: "drawn"
       }
     return [
-      "format": 2, "program": .string(program),
+      "format": 3, "program": .string(program),
       "set": .array(overrides.map { .strings([$0.name, $0.value]) }), "method": method, "seed": .unsigned(seed),
       "kinds": .strings(kinds.map(\.rawValue)), "blockSize": .integer(Int64(Self.blockSize)),
       "files": .array(

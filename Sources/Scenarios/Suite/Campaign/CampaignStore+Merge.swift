@@ -1,3 +1,5 @@
+internal import CallCore
+internal import Formats
 internal import Foundation
 
 extension CampaignStore {
@@ -27,11 +29,12 @@ extension CampaignStore {
           "\(other.root) is not a share of the search in \(root): other files, seed, moves or version")
       }
     }
+    let hash = FNV1a.hash(of: plan.description)
     var unreadable: [String] = []
     var lengths: [Int: Int] = [:]
     var owners: [(bucket: Bucket, store: CampaignStore)] = []
     for store in [self] + others {
-      let (records, broken) = store.records()
+      let (records, broken) = store.records(of: hash)
       unreadable += broken
       for record in records {
         // A share that was made with fewer runs has a shorter last block.
@@ -43,7 +46,7 @@ extension CampaignStore {
         owners += record.buckets.map { ($0, store) }
       }
     }
-    let records = records().records
+    let records = records(of: hash).records
     var buckets: [Bucket] = []
     for record in records { buckets.merge(record.buckets) }
     for bucket in buckets {
@@ -52,8 +55,9 @@ extension CampaignStore {
         $0.bucket.check.signature == bucket.check.signature && $0.bucket.first == bucket.first
       }
       // This folder may have a block from an earlier merge, and not what its share has made of the finding since.
-      let share = same.first { $0.store.root != root && $0.store.minimal(of: bucket) != nil }
-      if let share { try copyFinding(bucket, from: share.store) }
+      let others = same.map(\.store).filter { $0.root != root }
+      let reduced = others.first { $0.minimal(of: bucket) != nil }
+      if let share = reduced ?? others.first { try copyFinding(bucket, from: share) }
     }
     return Merged(
       runCount: records.reduce(0) { $0 + $1.runCount }, blockCount: records.count, buckets: buckets,

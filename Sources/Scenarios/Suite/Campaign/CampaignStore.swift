@@ -29,7 +29,7 @@ public struct CampaignStore: Sendable {
   /// Writes a block, unless the folder has a longer one, of a search with more runs.
   func write(_ record: BlockRecord) throws(FileError) {
     let old = read(path(ofBlock: record.block)).flatMap(BlockRecord.init)
-    if let old, old.runCount > record.runCount, old.problems.isEmpty { return }
+    if let old, old.plan == record.plan, old.runCount > record.runCount, old.problems.isEmpty { return }
     try write(record.json.description + "\n", to: path(ofBlock: record.block))
   }
 
@@ -103,12 +103,12 @@ public struct CampaignStore: Sendable {
   /// The plan of the campaign in the folder; nil if there is none.
   var plan: JSON? { read(root + "/campaign.json") }
 
-  /// Returns the finished blocks of the folder, in order, and the paths of files that are none.
-  func records() -> (records: [BlockRecord], unreadable: [String]) {
+  /// Returns the finished blocks of a plan, in order, and the paths of files that are none.
+  func records(of plan: UInt64) -> (records: [BlockRecord], unreadable: [String]) {
     var records: [BlockRecord] = []
     var unreadable: [String] = []
     for name in files(in: blocks) where name.hasSuffix(".json") {
-      if let record = read("\(blocks)/\(name)").flatMap(BlockRecord.init) {
+      if let record = read("\(blocks)/\(name)").flatMap(BlockRecord.init), record.plan == plan {
         records.append(record)
       } else {
         unreadable.append("\(blocks)/\(name)")

@@ -142,6 +142,7 @@ enum WorkerReply {
     case .result(let result):
       .object(
         [.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? [])
+          + (result.moveCount == 0 ? [] : [.init("moves", .integer(Int64(result.moveCount)))])
           + Self.numbers("choices", result.choices) + Self.numbers("features", result.features)
           + (result.coverage.map { [.init("coverage", $0.json)] } ?? [])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
@@ -156,6 +157,7 @@ enum WorkerReply {
   init?(json: JSON) {
     if var result = json["result"].flatMap({ RunResult(json: $0) }) {
       result.story = json["story"].flatMap(RunStory.init)
+      result.moveCount = json["moves"]?.integer.flatMap(Int.init(exactly:)) ?? 0
       result.choices = json["choices"]?.array?.compactMap(\.unsigned) ?? []
       result.features = json["features"]?.array?.compactMap(\.unsigned) ?? []
       result.coverage = json["coverage"].flatMap { RunCoverage(json: $0) }

@@ -50,9 +50,9 @@ public struct WorkerLoop {
   mutating func execute(_ job: RunJob) -> WorkerReply {
     do {
       try load(job)
-      let (cell, choices) = try varied(by: job)
+      let (cell, moveCount, choices) = try varied(by: job)
       var result = try JobExecution(job: job, profiles: profiles).result(cell: cell)
-      result.choices = choices
+      (result.moveCount, result.choices) = (moveCount, choices)
       if job.variation != nil { result.reduceToFeatures() }
       if job.needsNoStory { result.story = nil }
       if result.verdict == .pass { result.story = job.wantsStory ? result.story?.thinned() : nil }
@@ -81,11 +81,11 @@ public struct WorkerLoop {
     bases.append(Base(hash: job.source.hash, overrides: job.overrides, cell: cell))
   }
 
-  /// Returns the last of ``bases`` with the moves of the job, and the choices from which they were drawn.
-  private mutating func varied(by job: RunJob) throws -> (Cell, choices: [UInt64]) {
+  /// Returns the last of ``bases`` with the moves of the job, their number, and the choices from which they were drawn.
+  private mutating func varied(by job: RunJob) throws -> (Cell, moveCount: Int, choices: [UInt64]) {
     let last = bases.count - 1
     var cell = bases[last].cell
-    guard let variation = job.variation else { return (cell, []) }
+    guard let variation = job.variation else { return (cell, 0, []) }
     let alphabet =
       try bases[last].alphabet
       ?? MoveAlphabet(
@@ -99,7 +99,7 @@ public struct WorkerLoop {
       throw JobError(message: "\(job.cellID) has no such variation for a worker; are both of one version of callsim?")
     }
     cell.scenario = varied.scenario
-    return (cell, varied.choices)
+    return (cell, varied.moves.count, varied.choices)
   }
 }
 

@@ -127,11 +127,13 @@ final class WorkerProcess {
     return true
   }
 
-  /// Returns the last lines of standard error.
+  /// Returns the last lines of standard error; after a trap, its message and the lines after it.
   func lastWords(_ count: Int = 12) -> [String] {
     while receiveErrors() {}
     let text = String(decoding: errorTail, as: UTF8.self)
-    return text.split(whereSeparator: \.isNewline).suffix(count).map(String.init)
+    let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+    if let trap = lines.firstIndex(where: { $0.contains("Fatal error") }) { return Array(lines[trap...].prefix(count)) }
+    return lines.suffix(count)
   }
 
   /// The memory of the process in bytes; nil when the system does not report it.
