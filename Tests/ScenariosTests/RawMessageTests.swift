@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: [
     "  - { at: 40s, do: alice.hangup }",
-    "  - { every: 15s, send: call_hangup, from: alice, to: bob, fields: { callId: alice-1 } }",
+    "  - { every: 15s, times: 2, send: call_hangup, from: alice, to: bob, fields: { callId: alice-1 } }",
     "  - { at: 20s, send: call_hangup, from: alice, to: alice, fields: { callId: alice-1 } }",
   ])
   func `a lost raw message is not made up for by an equal one`(other: String) throws {

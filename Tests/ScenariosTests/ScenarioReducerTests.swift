@@ -86,6 +86,12 @@ import Testing
     #expect(Set(scenario.peers.map(\.name)) == ["alice", "carol"])
   }
 
+  @Test func `the seed of the failing run stays`() throws {
+    var reducer = try #require(ScenarioReducer(text: Self.full + "\nseeds: { list: [7] }\n", registry: Self.registry))
+    while !reducer.candidates(atMost: 1).isEmpty { reducer.took(0) }
+    #expect(reducer.text.contains("seeds: { list: [7] }"), "\(reducer.text)")
+  }
+
   @Test func `every candidate is a valid scenario, and the result does not depend on how many are tried at once`()
     throws
   {

@@ -26,7 +26,8 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     package let server: Endpoint
     package let isUDP: Bool
     package let username: String
-    /// Whether a fault, and not the server itself, refused the last Refresh of the client.
+    /// Whether a fault, and not the server itself, refused the last Refresh of the client, or told it by another answer
+    /// that no Refresh can succeed.
     package internal(set) var isRefreshRefusedByFault = false
   }
 
@@ -72,8 +73,9 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     servedPath = path
     super.receive(message, on: path)
     let after = machine.counters
-    if message.bigEndian(UInt16.self, at: 0) == Self.refreshRequest {
-      let isRefused = after.rejections[.refresh] != before.rejections[.refresh]
+    let isGivenUp = after.finalRejections > before.finalRejections
+    if isGivenUp || message.bigEndian(UInt16.self, at: 0) == Self.refreshRequest {
+      let isRefused = isGivenUp || after.rejections[.refresh] != before.rejections[.refresh]
       for index in allocations.indices
       where allocations[index].client == path.remote && allocations[index].server == path.local {
         allocations[index].isRefreshRefusedByFault = isRefused

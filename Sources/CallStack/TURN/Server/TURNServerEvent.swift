@@ -31,6 +31,8 @@ extension TURNServer {
     package var errors: UInt64 = 0
     /// The errors caused by ``TURNServer/setRejection(_:of:)``, by method.
     package var rejections: [STUNMethod: UInt64] = [:]
+    /// Those of them after which a client gives its allocation up: 401 and 437.
+    package var finalRejections: UInt64 = 0
     /// The challenges caused by ``TURNServer/expireNonces()``, which made the nonce stale before its expiry.
     package var withdrawnNonces: UInt64 = 0
     /// Data that was dropped, or not sent by channel, because ``TURNServer/expirePermissions()`` or

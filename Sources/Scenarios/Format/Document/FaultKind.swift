@@ -328,7 +328,8 @@ extension FaultKind {
 
   private static let protocols = FaultParameter.Kind.value(.choice(["stun", "dtls", "rtp", "rtcp", "turn", "tls"]))
   private static let nth = FaultParameter(
-    "nth", .counts(numbers), "only these, counted from 1 where they are sent (with 'to' where they arrive), since the fault began")
+    "nth", .counts(numbers),
+    "only these, counted from 1 where they are sent (with 'to' where they arrive), since the fault began")
   private static let atMost = FaultParameter(
     "count", .count(numbers), "the first so many, counted where they are sent (with 'to' where they arrive)")
   private static let sender = FaultParameter("from", .value(.peer), "only what this peer sends")
