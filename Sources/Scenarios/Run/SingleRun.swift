@@ -132,11 +132,16 @@ public struct SingleRun {
     stage.sampled = { [unowned stage] in judge.invariants.sampled($0, of: $1, at: stage.now) }
     defer { stage.sampled = nil }
     var quietSince: Instant?
+    var heldUntil: Instant?
     stage.play(until: cell.scenario.latestEnd) {
       guard cell.scenario.duration == nil, stage.isTimelineDone, judge.isSettled else {
-        quietSince = nil
+        (quietSince, heldUntil) = (nil, nil)
         return false
       }
+      // What is held later does not count: there may always be more.
+      let held = heldUntil ?? stage.faults.heldUntil ?? .zero
+      heldUntil = held
+      guard stage.now >= held else { return false }
       let since = quietSince ?? stage.now
       quietSince = since
       return stage.now - since >= Self.grace

@@ -99,9 +99,9 @@ public final class Device {
   /// Keeps events that wait.
   ///
   /// - Returns: their places in ``lateEvents``.
-  func hold(_ names: [ConnectionEventName], due: Instant, for delay: Interval) -> Range<Int> {
+  func hold(_ names: [ConnectionEventName], until due: Instant) -> Range<Int> {
     let start = lateEvents.count
-    lateEvents += names.map { LateEvent(name: $0, due: due, delay: delay) }
+    lateEvents += names.map { LateEvent(name: $0, fault: eventLateness.fault(of: $0) ?? 0, due: due) }
     return start..<lateEvents.count
   }
 

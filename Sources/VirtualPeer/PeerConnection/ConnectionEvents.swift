@@ -73,7 +73,7 @@ package struct ConnectionEvents {
       }
       return
     }
-    let places = device.hold(events.map(\.name), due: clock.now, for: delay)
+    let places = device.hold(events.map(\.name), until: clock.now + delay)
     let timer = clock.schedule(after: delay) { [weak connection, device, held] in
       device.settle(places, .came)
       // A later event may have a shorter delay.

@@ -101,14 +101,26 @@ package final class SignallingFaults {
   private var counts: [ID: Int] = [:]
   /// The faults that missed a frame because an older fault took it.
   private var forestalled: Set<ID> = []
-  /// The number of messages that each delaying fault holds. Transport frames, such as pings, come without end.
-  private var heldCounts: [ID: Int] = [:]
+  /// What a delaying fault holds and has released.
+  private struct Delayed {
+    var held: [(number: ID, message: SignallingMessage, until: Instant)] = []
+    var releasedCount = 0
+    var released: Set<MessageContent> = []
+  }
+
+  private var delayed: [ID: Delayed] = [:]
   /// The codec that faults of single fields use.
   var codec: SignallingCodec?
   /// The messages so far; nil unless something in the run takes fields from them.
   private(set) var log: MessageLog?
   /// Called when a black hole opens, and when the last one closes.
   var onSilence: ((_ isSilent: Bool) -> Void)?
+
+  /// The ways out of the faults.
+  private struct Exit {
+    let deliver: (SignallingMessage) -> Void
+    let lost: () -> Void
+  }
 
   /// A frame that waits to be overtaken.
   private struct Held {
@@ -157,11 +169,30 @@ package final class SignallingFaults {
   /// Returns whether another fault has taken a frame that matched this one.
   package func isForestalled(_ id: ID) -> Bool { forestalled.contains(id) }
 
-  /// Returns whether a delaying fault holds messages.
-  package func holdsMessages(_ id: ID) -> Bool { heldCounts[id, default: 0] > 0 }
+  /// Returns a message that a delaying fault still holds, and none like which it has released. Transport frames, such as
+  /// pings, come without end: one of them is enough.
+  package func held(by id: ID) -> (message: SignallingMessage, until: Instant)? {
+    guard let delayed = delayed[id] else { return nil }
+    let held = delayed.held.first { one in
+      delayed.releasedCount == 0 || one.message.content.map { !delayed.released.contains($0) } ?? false
+    }
+    return held.map { ($0.message, $0.until) }
+  }
 
-  private func count(_ message: SignallingMessage, heldBy id: ID, by step: Int) {
-    if message.content != nil { heldCounts[id, default: 0] += step }
+  /// Returns the time at which the last of what a delaying fault holds is released; nil if ``held(by:)`` is.
+  package func heldUntil(by id: ID) -> Instant? { held(by: id) == nil ? nil : delayed[id]?.held.map(\.until).max() }
+
+  private func keep(_ message: SignallingMessage, heldBy id: ID, until: Instant) -> ID {
+    defer { nextID += 1 }
+    delayed[id, default: Delayed()].held.append((nextID, message, until))
+    return nextID
+  }
+
+  private func letGo(_ number: ID, heldBy id: ID) {
+    guard let index = delayed[id]?.held.firstIndex(where: { $0.number == number }) else { return }
+    let message = delayed[id]?.held.remove(at: index).message
+    delayed[id]?.releasedCount += 1
+    if let content = message?.content { delayed[id]?.released.insert(content) }
   }
 
   package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
@@ -174,13 +205,16 @@ package final class SignallingFaults {
     if isSilent != wasSilent { onSilence?(isSilent) }
   }
 
-  /// Passes `message` on to `deliver`: now, later, twice, changed or never.
+  /// Passes `message` on to `deliver`: now, later, twice, changed or never. What a fault has held meets the faults that
+  /// have begun since.
   ///
-  /// - Returns: false if never.
-  @discardableResult
+  /// - Parameters:
+  ///   - first: The first fault that it meets.
+  ///   - lost: Called when a fault takes it, now or later.
   package func pass(
-    _ message: SignallingMessage, on lane: Lane, deliver: @escaping (SignallingMessage) -> Void
-  ) -> Bool {
+    _ message: SignallingMessage, on lane: Lane, from first: ID = 0, deliver: @escaping (SignallingMessage) -> Void,
+    lost: @escaping () -> Void = {}
+  ) {
     let overtaken = held.filter { $0.lane == lane }
     held.removeAll { $0.lane == lane }
     defer {
@@ -194,7 +228,7 @@ package final class SignallingFaults {
     var isLost = false
     // Each fault acts on what the older ones leave: an equal one finds nothing to change.
     var current = message
-    for index in faults.indices where isMeant(faults[index].fault, for: current) {
+    for index in faults.indices where faults[index].id >= first && isMeant(faults[index].fault, for: current) {
       // A frame that an older fault drops counts too, so that the frames this fault meets do not depend on other
       // faults.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
@@ -217,8 +251,8 @@ package final class SignallingFaults {
     }
     // An overtaking frame is not held itself, or the two would not change places.
     if !overtaken.isEmpty { effects.removeAll { $0.effect == .reorder } }
-    carryOut(effects[...], on: message, lane, deliver)
-    return !isLost
+    guard !isLost else { return lost() }
+    carryOut(effects[...], on: message, lane, Exit(deliver: deliver, lost: lost))
   }
 
   /// Returns whether a fault applies to a message; a fault of a field applies only to messages with this field.
@@ -241,26 +275,31 @@ package final class SignallingFaults {
   /// Applies faults to a message, the oldest first: each fault gets the output of the one before.
   private func carryOut(
     _ effects: ArraySlice<(id: ID, effect: SignallingFault.Effect)>, on message: SignallingMessage, _ lane: Lane,
-    _ deliver: @escaping (SignallingMessage) -> Void
+    _ exit: Exit
   ) {
-    guard let (id, effect) = effects.first else { return deliver(message) }
-    let goOn = { [self] in carryOut(effects.dropFirst(), on: $0, lane, deliver) }
+    guard let (id, effect) = effects.first else { return exit.deliver(message) }
+    let goOn = { [self] in carryOut(effects.dropFirst(), on: $0, lane, exit) }
+    let goOnLater = { [self, known = nextID] in
+      let rest = Exit(
+        deliver: { [self] in pass($0, on: lane, from: known, deliver: exit.deliver, lost: exit.lost) }, lost: exit.lost)
+      carryOut(effects.dropFirst(), on: $0, lane, rest)
+    }
     switch effect {
     case .drop, .blackhole: break
     case .delay(let interval):
-      count(message, heldBy: id, by: 1)
+      let number = keep(message, heldBy: id, until: clock.now + interval)
       clock.schedule(after: interval) { [self] in
-        count(message, heldBy: id, by: -1)
-        goOn(message)
+        letGo(number, heldBy: id)
+        goOnLater(message)
       }
     case .duplicate:
       goOn(message)
       // Each fault adds one copy: copies of copies would be without number.
-      carryOut(effects.dropFirst().filter { $0.effect != .duplicate }[...], on: message, lane, deliver)
-    case .reorder: hold(message, on: lane, for: id, goOn)
+      carryOut(effects.dropFirst().filter { $0.effect != .duplicate }[...], on: message, lane, exit)
+    case .reorder: hold(message, on: lane, for: id, goOnLater)
     case .mutate(.description(.inlineCandidates)):
       clock.schedule(after: Self.candidateTime) { [self] in
-        goOn(mutated(message, by: .description(.inlineCandidates)) ?? message)
+        goOnLater(mutated(message, by: .description(.inlineCandidates)) ?? message)
       }
     case .corrupt, .damage, .set, .mutate, .mutateFrame: goOn(changed(message, by: effect) ?? message)
     }
@@ -343,9 +382,7 @@ package final class SignallingFaults {
   private func hold(
     _ message: SignallingMessage, on lane: Lane, for fault: ID, _ deliver: @escaping (SignallingMessage) -> Void
   ) {
-    let id = nextID
-    nextID += 1
-    count(message, heldBy: fault, by: 1)
+    let id = keep(message, heldBy: fault, until: clock.now + Self.longestHold)
     let timer = clock.schedule(after: Self.longestHold) { [weak self] in
       guard let self, let index = held.firstIndex(where: { $0.id == id }) else { return }
       release(held.remove(at: index))
@@ -354,7 +391,7 @@ package final class SignallingFaults {
   }
 
   private func release(_ late: Held) {
-    count(late.message, heldBy: late.fault, by: -1)
+    letGo(late.id, heldBy: late.fault)
     late.deliver(late.message)
   }
 

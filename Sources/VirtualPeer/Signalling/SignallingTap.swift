@@ -80,10 +80,7 @@ final class SignallingTap {
       return socket.abort()
     }
     record.submitted(message, by: socket.user)
-    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket, faults] in
-      // A black hole may have opened while another fault held the message.
-      if faults.isSilent { faults.swallowed($0, isMet: false) } else { socket?.deliver($0.text) }
-    }
+    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) }
   }
 
   /// Handles a frame from the server to a client.
@@ -92,21 +89,17 @@ final class SignallingTap {
     check(message, going: .serverToClient)
     let delivery = takeDelivery(of: message, to: socket.user)
     delivery?.state = .held
-    let isTaken = !pass(message, on: .init(socket: socket.number, isToClient: true)) {
-      [weak self, weak socket, faults, record, trace] changed in
-      // A black hole may have opened while another fault held the message.
-      if faults.isSilent {
-        delivery?.state = .taken
-        return faults.swallowed(changed, isMet: false)
-      }
+    pass(message, on: .init(socket: socket.number, isToClient: true)) {
+      [weak self, weak socket, record, trace] changed in
       let frame = socket?.sendNow(changed.text)
       if let socket { record.forwarded(changed, unchanged: message, to: socket.user, frame: frame) }
       delivery?.left(as: frame, at: trace.now)
       guard let self, socket?.isOver ?? true, changed.content != nil else { return }
       // A fault held it for longer than the connection lasted.
       trace.write(ServerEvents.messageUndeliverable, subject, changed.type, changed.to ?? SignallingFaults.server)
+    } lost: {
+      delivery?.state = .taken
     }
-    if isTaken { delivery?.state = .taken }
   }
 
   /// Returns the raw message that the server sends here.
@@ -135,22 +128,18 @@ final class SignallingTap {
     deliveries.append((content, user, delivery))
   }
 
-  /// - Returns: false if a fault takes the message.
-  @discardableResult
   private func pass(
-    _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Void
-  ) -> Bool {
+    _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Void,
+    lost: @escaping () -> Void = {}
+  ) {
     let isMet = isMet(message.type, isToClient: lane.isToClient)
     if isMet { faults.record(message) }
     if faults.isSilent {
       faults.swallowed(message, isMet: isMet)
-      return false
+      return lost()
     }
-    guard isMet else {
-      deliver(message)
-      return true
-    }
-    return faults.pass(message, on: lane, deliver: deliver)
+    guard isMet else { return deliver(message) }
+    faults.pass(message, on: lane, deliver: deliver, lost: lost)
   }
 
   private func isMet(_ type: String, isToClient: Bool) -> Bool {

@@ -48,8 +48,7 @@ enum FaultChecks {
   }
 
   private static func length(of fault: Fault, _ duration: Interval?) -> (what: String, length: Interval)? {
-    let delay =
-      [.signalDelay, .deviceEventsLate, .deviceAudioLate].contains(fault.kind) ? fault.arguments.duration("by") : nil
+    let delay = [.signalDelay, .deviceEventsLate].contains(fault.kind) ? fault.arguments.duration("by") : nil
     if let delay, delay > duration ?? .zero { return ("what this delays comes", delay) }
     if let duration { return ("this is over", duration) }
     switch fault.kind {

@@ -33,11 +33,14 @@ final class Agreement {
     self.context = context
     self.report = report
     names = context.scenario.peers.map(\.name)
-    lied = context.scenario.timeline.compactMap { entry in
-      guard case .send(let message) = entry.effect, context.scenario.peer(message.from)?.stack != .puppet else {
-        return nil
+    let scenario = context.scenario
+    lied = scenario.timeline.flatMap { entry -> [(liar: String, other: String)] in
+      guard case .send(let message) = entry.effect else { return [] }
+      // A field may name another sender.
+      let named = message.fields.entries.compactMap { field in
+        scenario.peers.first { field.value.value == .text(scenario.userID(of: $0.name)) }?.name
       }
-      return (message.from, message.to)
+      return (named + [message.from]).filter { scenario.peer($0)?.stack != .puppet }.map { ($0, message.to) }
     }
     let watch = context.watch
     for peer in names {

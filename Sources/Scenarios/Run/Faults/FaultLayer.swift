@@ -19,6 +19,8 @@ final class FaultLayer {
     var rest: () -> String? = { nil }
     /// Whether the run waits for its completion.
     var isUnfinished: () -> Bool = { false }
+    /// Returns the time at which the last of what it holds comes; nil if it holds nothing.
+    var heldUntil: () -> Instant? = { nil }
     /// The states that it changes.
     var layers: [any Layered] = []
     /// Ends its other effects.
@@ -75,6 +77,9 @@ final class FaultLayer {
 
   /// Whether every fault that ends by itself has ended and is complete.
   var isDone: Bool { !active.contains { $0.end != nil } && !(past + active).contains { $0.isUnfinished() } }
+
+  /// The time at which the last of what faults hold comes; nil if they hold nothing.
+  var heldUntil: Instant? { (past + active).compactMap { $0.heldUntil() }.max() }
 
   /// Returns why the faults of an entry are incomplete so far; nil when one of them is complete.
   func rest(of entry: String) -> String? {
@@ -160,13 +165,12 @@ final class FaultLayer {
         state, instance.id, known: "it was as late already", lack: "none of its audio was so late")
     case .eventLateness(let peer, let names, let lateness):
       let state = try states.eventLateness(of: peer)
-      try lay(over: state, &instance) { for name in names { $0[name] = lateness } }
-      let late = LateEventTally(
-        names: names, delay: lateness, device: try world.participant(peer).device, since: simulator.now)
-      instance.reach = FaultReach(late, state, instance.id)
-      instance.isUnfinished = { late.isWaiting }
-      instance.rest = { late.isWaiting ? Self.undelivered : nil }
-      instance.finish = { [simulator] in late.end = simulator.now }
+      let id = instance.id
+      try lay(over: state, &instance) { for name in names { $0.set(lateness, of: name, by: id.number) } }
+      let late = LateEventTally(device: try world.participant(peer).device, fault: id)
+      instance.reach = FaultReach(late, state, id)
+      instance.heldUntil = { late.heldUntil }
+      instance.rest = { late.rest }
     case .natEvent(let network, let event):
       instance.reach = try perform(event, on: network)
       return false
@@ -186,8 +190,6 @@ final class FaultLayer {
     return true
   }
 
-  private static let undelivered = "some of what it delayed had not come by the end of the run"
-
   private static func lack(of effect: SignallingFault.Effect) -> String {
     switch effect {
     case .reorder: "no message like this was passed by another"
@@ -202,8 +204,13 @@ final class FaultLayer {
     instance.reach = FaultReach(
       lack: faults.isForestalled(id) ? "another fault took its messages" : Self.lack(of: fault.effect)
     ) { faults.meetings(of: id) > 0 }
-    instance.rest = { faults.holdsMessages(id) ? Self.undelivered : nil }
-    instance.isUnfinished = { faults.holdsMessages(id) }
+    instance.heldUntil = { faults.heldUntil(by: id) }
+    instance.rest = {
+      faults.held(by: id).map { message, until in
+        "\(message.type) from \(message.from ?? "the server") to \(message.to ?? "the server") was to come at "
+          + "\(Wording.time(until)), after the end of the run"
+      }
+    }
     instance.finish = { faults.remove(id) }
   }
 
