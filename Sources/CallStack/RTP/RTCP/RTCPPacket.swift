@@ -10,6 +10,7 @@ package enum RTCPPacket: Hashable, Sendable {
   case extendedReport(ExtendedReport)
   case transportFeedback(TransportFeedback)
   case receiverEstimate(ReceiverEstimate)
+  case congestionFeedback(CongestionFeedback)
   /// A well-formed packet of an unsupported type or format, which is ignored.
   case unknown(packetType: UInt8, format: UInt8)
 
