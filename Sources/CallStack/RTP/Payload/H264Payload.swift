@@ -14,7 +14,7 @@ package struct H264Payload: Hashable, Sendable, BitwiseCopyable {
   package var hasInstantaneousRefresh = false
   package var hasSequenceParameterSet = false
   package var hasPictureParameterSet = false
-  /// Whether it contains a NAL unit that only the start of an access unit has: a delimiter or a parameter set.
+  /// Whether it contains a NAL unit with which access units begin: a delimiter or a sequence parameter set.
   package var canBeginFrame = false
   /// The resolution by a sequence parameter set in it; zero without one.
   package var width: UInt16 = 0
@@ -67,7 +67,6 @@ package struct H264Payload: Hashable, Sendable, BitwiseCopyable {
       (width, height) = (set.width, set.height)
     case .pictureParameterSet:
       hasPictureParameterSet = true
-      canBeginFrame = true
     case .accessUnitDelimiter: canBeginFrame = true
     default: break
     }
