@@ -128,3 +128,12 @@ extension FrameAssembler {
     return insert(payload, bytes: bytes, header: read.header, at: now, into: &frames)
   }
 }
+
+extension VideoReceiver {
+  @discardableResult
+  mutating func receive(_ packet: Packet, isRetransmission: Bool = false, at now: Instant) -> Verdict? {
+    let span = packet.bytes.span.bytes
+    guard let read = RTPPacket(parsing: span) else { return nil }
+    return receive(read, in: span, isRetransmission: isRetransmission, at: now)
+  }
+}
