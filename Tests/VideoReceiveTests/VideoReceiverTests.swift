@@ -157,8 +157,32 @@ import Testing
       if receiver.takeKeyFrameRequest(at: .milliseconds(time)) != nil { times.append(time) }
     }
     #expect(times == stride(from: 0, to: 5_000, by: 200).map { $0 })
-    #expect(receiver.statistics.pauseCount == 1)
     #expect(receiver.deadline == nil)
+    // The time without pictures is a pause, and no freeze.
+    receiver.pictureRendered(at: .milliseconds(20_000))
+    #expect(receiver.freezes.freezeCount == 0)
+  }
+
+  @Test func `a sender that stops and goes on has paused, not frozen`() {
+    var receiver = Self.receiver(.generic)
+    var source = MediaSource(.generic)
+    var outcome = Outcome()
+    func play(_ index: Int, at milliseconds: Int64) {
+      for packet in source.next(isKeyFrame: index == 0, size: 50) {
+        receiver.receive(packet, at: .milliseconds(milliseconds))
+      }
+      Self.drain(&receiver, &outcome, at: .milliseconds(milliseconds + 30))
+      receiver.pictureRendered(at: .milliseconds(milliseconds + 30))
+    }
+    for index in 0..<40 { play(index, at: Int64(index) * 33) }
+    for time: Int64 in 1_320..<9_000 { receiver.advance(to: .milliseconds(time)) }
+    play(40, at: 9_000)
+    #expect(receiver.freezes.pauseCount == 1)
+    #expect(receiver.freezes.freezeCount == 0)
+    // Packets that go on without a picture are a freeze.
+    play(41, at: 9_033)
+    play(42, at: 9_500)
+    #expect(receiver.freezes.freezeCount == 1)
   }
 
   @Test func `a decoder that fails is given nothing but a key frame`() {

@@ -142,14 +142,14 @@ package struct FrameAssembler: Sendable {
     if let place = known(sequence), slots[place].state != .empty { return .refused(.duplicate) }
     if let discarded, sequence <= discarded { return .refused(.old) }
     while true {
-      let slot = slots[index(sequence)]
-      if slot.state == .waiting {
+      let place = index(sequence)
+      if slots[place].state == .waiting {
         if grow() { continue }
         reset()
         return .refused(.overflow)
       }
-      // A slot that was used for a later packet is too small a ring's answer to a very late one.
-      guard slot.state == .empty || slot.sequence < sequence else { return .refused(.old) }
+      // A packet so late that a newer one has used its slot belongs to no frame that is still of use.
+      guard slots[place].state == .empty || slots[place].sequence < sequence else { return .refused(.old) }
       break
     }
     if sequence > unwrapper.last ?? .min { _ = unwrapper.unwrap(number) }

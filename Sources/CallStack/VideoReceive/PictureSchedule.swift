@@ -54,17 +54,18 @@ struct PictureSchedule: Sendable {
       timing.reset(at: now)
       render = timing.renderTime(of: plan.timestamp, at: now)
     }
-    measure(frames, timestamp: plan.timestamp, at: now)
-    timing.updateDelay(timestamp: plan.timestamp, renderTime: render, at: now)
+    let wasRepaired = frames.contains(where: \.wasRetransmitted)
+    if wasRepaired {
+      jitter.frameWasRequested(at: now)
+    } else {
+      measure(frames, timestamp: plan.timestamp, at: now)
+    }
+    timing.updateDelay(timestamp: plan.timestamp, renderTime: wasRepaired ? nil : render, at: now)
     return VideoReceiver.Picture(frames: frames, renderTime: max(render, now))
   }
 
   /// Feeds the jitter estimate with a picture's delay.
   private mutating func measure(_ frames: [EncodedFrame], timestamp: UInt32, at now: Instant) {
-    guard !frames.contains(where: \.wasRetransmitted) else {
-      jitter.frameWasRequested(at: now)
-      return
-    }
     let arrival = frames.reduce(frames[0].lastArrival) { max($0, $1.lastArrival) }
     let ticks = unwrapper.unwrap(timestamp)
     if let previous {

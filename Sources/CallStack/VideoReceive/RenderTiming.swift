@@ -71,10 +71,14 @@ package struct RenderTiming: Sendable {
 
   /// Moves the delay towards its target when a frame is given to the decoder: by the slew, and at once by what the frame
   /// was late.
-  package mutating func updateDelay(timestamp: UInt32, renderTime: Instant, at now: Instant) {
+  ///
+  /// - Parameter renderTime: the time at which the frame is shown; nil when its lateness says nothing about the path.
+  package mutating func updateDelay(timestamp: UInt32, renderTime: Instant?, at now: Instant) {
     let target = targetDelay
-    let late = now - renderTime + decodeTime + settings.renderDelay
-    if late > .zero, currentDelay < target { currentDelay = min(target, currentDelay + late) }
+    if let renderTime {
+      let late = now - renderTime + decodeTime + settings.renderDelay
+      if late > .zero, currentDelay < target { currentDelay = min(target, currentDelay + late) }
+    }
     let ticks = lastTimestamp.map { Int32(bitPattern: timestamp &- $0) }
     if let ticks, ticks > 0 {
       let step = settings.slew.scaled(by: Double(ticks) / 90_000)

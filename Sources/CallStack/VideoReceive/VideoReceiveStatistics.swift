@@ -11,8 +11,6 @@ package struct VideoReceiveStatistics: Hashable, Sendable {
   package var undecodableFrameCount = 0
   /// The number of NACK packets.
   package var nackCount = 0
-  /// The number of times the sender stopped.
-  package var pauseCount = 0
   /// The number of packets that could not be used, by reason.
   package var duplicatePacketCount = 0
   package var oldPacketCount = 0

@@ -50,6 +50,8 @@ package struct VideoReceiver: Sendable {
   private var schedule: PictureSchedule
   package private(set) var nack: NACKGenerator?
   package private(set) var keyFrames = KeyFrameRequester()
+  /// The freezes and pauses of what was shown.
+  package private(set) var freezes = FreezeDetector()
   private var watch: StreamWatch
   /// Memory that is used again.
   private var assembled: [EncodedFrame] = []
@@ -221,6 +223,9 @@ extension VideoReceiver {
     schedule.timing.frameDecoded(in: duration, at: now)
   }
 
+  /// Takes the time at which a picture is shown.
+  package mutating func pictureRendered(at now: Instant) { freezes.frameRendered(at: now) }
+
   /// Notes that the decoder refused a picture: nothing but a key frame is given to it now.
   package mutating func decodingFailed(at now: Instant) {
     if watch.decodingFailed(at: now) { request(.decodeError, at: now) }
@@ -233,7 +238,7 @@ extension VideoReceiver {
     switch watch.advance(to: now) {
     case .nothing: break
     case .keyFrameNeeded: request(.timeout, at: now)
-    case .paused: statistics.pauseCount += 1
+    case .paused: freezes.streamPaused()
     }
   }
 
@@ -255,6 +260,10 @@ extension VideoReceiver {
   /// The time of the next picture, request or timeout; nil when nothing is pending.
   package var deadline: Instant? {
     if !pendingNACKs.isEmpty { return .zero }
-    return [schedule.decodeTime, nack?.deadline, keyFrames.deadline, watch.deadline].compactMap { $0 }.min()
+    var earliest = schedule.decodeTime
+    if let time = nack?.deadline { earliest = min(earliest ?? time, time) }
+    if let time = keyFrames.deadline { earliest = min(earliest ?? time, time) }
+    if let time = watch.deadline { earliest = min(earliest ?? time, time) }
+    return earliest
   }
 }
