@@ -20,7 +20,7 @@ public func fuzzVideoPayload(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CI
 
 /// Gives datagrams made of the input to a receiver.
 private func receive(_ input: inout FuzzInput, _ format: VideoFormat) -> Int {
-  var settings = VideoReceiver.Settings(formats: [(96, format)])
+  var settings = VideoReceiver.Settings(codecs: [.init(payloadType: 96, format: format)])
   settings.dependencyDescriptorID = 1
   var receiver = VideoReceiver(settings: settings, at: .zero)
   var (now, number, seen) = (Instant.zero, UInt16(65_530), 0)

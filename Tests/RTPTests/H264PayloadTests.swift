@@ -53,6 +53,12 @@ import Testing
     let payloads = try #require(packetized(of: frame, as: .h264(.nonInterleaved), limits: .init(maximum: 10)))
     #expect(payloads.count == 2)
     #expect(joined(payloads) == frame)
+    // Nor where only the frame's last packet has less room.
+    let two = stream([[0x61, 1], [0x65] + [UInt8](repeating: 7, count: 15)])
+    let limits = PayloadLimits(maximum: 20, lastReduction: 6, singleReduction: 0)
+    let cut = try #require(packetized(of: two, as: .h264(.nonInterleaved), limits: limits))
+    #expect(cut.count == 3)
+    #expect(joined(cut) == two)
   }
 
   @Test func `the single NAL unit mode neither aggregates nor cuts`() throws {

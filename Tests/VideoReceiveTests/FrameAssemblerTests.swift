@@ -138,6 +138,24 @@ import Testing
     #expect(out.map(\.data) == source.frames)
   }
 
+  @Test func `a packet of another timestamp continues no frame, and may begin one`() {
+    func packet(_ number: UInt16, _ timestamp: UInt32, marker: Bool, _ payload: [UInt8]) -> Packet {
+      let header = RTPHeader(
+        payloadType: 96, marker: marker, sequenceNumber: number, timestamp: timestamp, ssrc: 1)
+      return Packet(bytes: written { _ = header.write(into: &$0) } + payload, frame: 0, number: number)
+    }
+    var out: [EncodedFrame] = []
+    var vp8 = FrameAssembler(format: .vp8)
+    vp8.insert(packet(1, 0, marker: false, [0x10, 0x11, 1, 2]), into: &out)
+    vp8.insert(packet(2, 3_000, marker: true, [0x00, 3]), into: &out)
+    #expect(out.isEmpty)
+    // Some senders of H.264 set no marker.
+    var h264 = FrameAssembler(format: .h264)
+    h264.insert(packet(1, 0, marker: false, [0x61, 0x88, 1]), into: &out)
+    h264.insert(packet(2, 3_000, marker: true, [0x61, 0x88, 2]), into: &out)
+    #expect(out.map(\.data) == [[0, 0, 0, 1, 0x61, 0x88, 2]])
+  }
+
   @Test func `damaged packets never trap, and no mix of frames comes out`() {
     for format in Self.formats {
       var source = MediaSource(format, seed: 5)

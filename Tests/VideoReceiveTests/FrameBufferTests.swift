@@ -122,6 +122,9 @@ import Testing
     #expect(!history.contains(4) && !history.contains(8_195))
     history.insert(8_195, timestamp: 0)
     #expect(!history.contains(3) && history.contains(5))
+    // The place of 5 is that of a number that is passed over.
+    history.insert(8_198, timestamp: 0)
+    #expect(!history.contains(8_197) && history.contains(8_198))
     history.insert(100_000, timestamp: 0)
     #expect(!history.contains(8_195) && history.contains(100_000))
     // The bits of numbers that share a place are told apart.

@@ -77,6 +77,14 @@ import Testing
     #expect(found(frames) == [[0], [1, 0], [3, 0]])
   }
 
+  @Test func `a late frame of an old base frame does not replace a newer one of its layer`() {
+    let frames = [
+      vp8(0, 1, isKeyFrame: true), vp8(2, 2), vp8(3, 2, layer: 1, isSync: true), vp8(1, 1, layer: 1, isSync: true),
+      vp8(4, 2, layer: 1),
+    ]
+    #expect(found(frames) == [[0], [2, 0], [3, 2], [1, 0], [4, 2, 3]])
+  }
+
   @Test func `picture numbers and TL0PICIDX go on over their wraps`() {
     #expect(
       found([vp8(0x7FFE, 254, isKeyFrame: true), vp8(0x7FFF, 255), vp8(0, 0), vp8(1, 1)]) == [
@@ -114,11 +122,12 @@ import Testing
 
   func vp9(
     _ id: UInt16, _ base: UInt8, temporal: UInt8 = 0, spatial: UInt8 = 0, isPredicted: Bool = true,
-    fromBelow: Bool = false, structure: VP9ScalabilityStructure? = nil
+    fromBelow: Bool = false, isSwitch: Bool = false, structure: VP9ScalabilityStructure? = nil
   ) -> EncodedFrame {
     let descriptor = VP9PayloadDescriptor(
       pictureID: .long(id), isInterPicturePredicted: isPredicted,
-      layer: .init(temporal: temporal, spatial: spatial, isInterLayerPredicted: fromBelow),
+      layer: .init(
+        temporal: temporal, spatial: spatial, isSwitchingUpPoint: isSwitch, isInterLayerPredicted: fromBelow),
       temporalLayerZeroIndex: base, structure: structure)
     return frame(.vp9(descriptor), .vp9, isKeyFrame: !isPredicted, sequence: Int64(id))
   }
@@ -144,6 +153,22 @@ import Testing
       vp9(2, 1, temporal: 1), vp9(3, 1, temporal: 2),
     ]
     #expect(found(frames).map { $0[0] / 8 } == [0, 4, 5, 2, 3])
+  }
+
+  @Test func `a VP9 frame waits for a lower layer's picture that may be a point to switch up`() {
+    let frames = [
+      vp9(0, 1, isPredicted: false, structure: Self.threeLayers), vp9(1, 1, temporal: 2), vp9(3, 1, temporal: 2),
+      vp9(2, 1, temporal: 1),
+    ]
+    #expect(found(frames).map { $0[0] / 8 } == [0, 1, 2, 3])
+  }
+
+  @Test func `a VP9 frame refers to nothing before the point at which its layer was switched up to`() {
+    let frames = [
+      vp9(0, 1, isPredicted: false, structure: Self.threeLayers), vp9(1, 1, temporal: 2),
+      vp9(2, 1, temporal: 1, isSwitch: true), vp9(3, 1, temporal: 2),
+    ]
+    #expect(found(frames).last == [24, 16])
   }
 
   @Test func `spatial layers refer to the one below and to their own past`() {

@@ -10,7 +10,7 @@ import Testing
   static func receiver(_ format: VideoFormat, _ change: (inout VideoReceiver.Settings) -> Void = { _ in })
     -> VideoReceiver
   {
-    var settings = VideoReceiver.Settings(formats: [(96, format)])
+    var settings = VideoReceiver.Settings(codecs: [.init(payloadType: 96, format: format)])
     change(&settings)
     return VideoReceiver(settings: settings, at: .zero)
   }
@@ -163,6 +163,50 @@ import Testing
     #expect(receiver.freezes.freezeCount == 0)
   }
 
+  @Test func `no key frame is asked for while one arrives`() {
+    var receiver = Self.receiver(.vp8)
+    var source = MediaSource(.vp8)
+    source.payloadSize = 100...100
+    for packet in source.next(isKeyFrame: false, size: 50) { receiver.receive(packet, at: .zero) }
+    let key = source.next(isKeyFrame: true, size: 500)
+    var times: [Int64] = []
+    for time: Int64 in 0...600 {
+      if time == 150 { receiver.receive(key[0], at: .milliseconds(time)) }
+      receiver.advance(to: .milliseconds(time))
+      if receiver.takeKeyFrameRequest(at: .milliseconds(time)) != nil { times.append(time) }
+    }
+    #expect(times == [0, 400, 600])
+  }
+
+  @Test func `packets before a key frame are requested no more`() {
+    var receiver = Self.receiver(.generic)
+    var source = MediaSource(.generic)
+    for packet in source.next(isKeyFrame: true, size: 20) { receiver.receive(packet, at: .zero) }
+    let lost = source.next(isKeyFrame: false, size: 3_000)
+    for packet in source.next(isKeyFrame: false, size: 20) { receiver.receive(packet, at: .zero) }
+    #expect(receiver.nack?.missingCount == lost.count)
+    for packet in source.next(isKeyFrame: true, size: 20) { receiver.receive(packet, at: .zero) }
+    #expect(receiver.nack?.missingCount == 0)
+  }
+
+  @Test func `a repaired frame does not move the clock`() {
+    var receiver = Self.receiver(.generic)
+    var source = MediaSource(.generic)
+    for index: Int64 in 0..<40 {
+      for packet in source.next(isKeyFrame: index == 0, size: 50) {
+        receiver.receive(packet, at: .milliseconds(index * 100 / 3))
+      }
+    }
+    let before = receiver.timing.renderTime(of: source.timestamp &+ 9_000, at: .zero)
+    for packet in source.next(isKeyFrame: false, size: 50) {
+      receiver.receive(packet, isRetransmission: true, at: .milliseconds(2_000))
+    }
+    let repaired = receiver.timing.renderTime(of: source.timestamp &+ 6_000, at: .zero)
+    #expect(repaired == before)
+    for packet in source.next(isKeyFrame: false, size: 50) { receiver.receive(packet, at: .milliseconds(2_000)) }
+    #expect(receiver.timing.renderTime(of: source.timestamp &+ 3_000, at: .zero) != before)
+  }
+
   @Test func `a sender that stops and goes on has paused, not frozen`() {
     var receiver = Self.receiver(.generic)
     var source = MediaSource(.generic)
@@ -219,8 +263,13 @@ import Testing
     #expect(receiver.statistics.undecodableFrameCount == 1)
     let none = receiver.takePicture(at: .zero)
     #expect(none == nil)
-    for set in [MediaSource.sequenceSet, MediaSource.pictureSet] { receiver.insertParameterSet(set.span.bytes) }
+    // A picture parameter set of another sequence parameter set does not help.
+    let foreign: [UInt8] = [0x68, 0xA8]
+    for set in [MediaSource.sequenceSet, foreign] { receiver.insertParameterSet(set.span.bytes) }
     receiver.receive(packet(11, slice), at: .zero)
+    #expect(receiver.statistics.undecodableFrameCount == 2)
+    for set in [MediaSource.sequenceSet, MediaSource.pictureSet] { receiver.insertParameterSet(set.span.bytes) }
+    receiver.receive(packet(12, slice), at: .zero)
     let picture = receiver.takePicture(at: .zero)
     #expect(picture?.frames.first?.width == 640)
   }

@@ -7,9 +7,19 @@ package import RTP
 /// Packets are authenticated and belong to one SSRC; retransmissions are given as the originals. After each call look at
 /// ``takePicture(at:)``, ``takeNACK(at:)`` and ``takeKeyFrameRequest(at:)``, and call ``advance(to:)`` at ``deadline``.
 package struct VideoReceiver: Sendable {
-  package struct Settings: Sendable {
-    /// The formats by payload type, each below 128.
-    package var formats: [(payloadType: UInt8, format: VideoFormat)]
+  /// A payload type and its format.
+  package struct Codec: Hashable, Sendable {
+    package var payloadType: UInt8
+    package var format: VideoFormat
+
+    package init(payloadType: UInt8, format: VideoFormat) {
+      self.payloadType = payloadType
+      self.format = format
+    }
+  }
+
+  package struct Settings: Hashable, Sendable {
+    package var codecs: [Codec]
     /// The identifier of the Dependency Descriptor's header extension.
     package var dependencyDescriptorID: UInt8?
     /// The settings for requests of lost packets; nil when generic NACK was not negotiated.
@@ -20,7 +30,7 @@ package struct VideoReceiver: Sendable {
     /// The time that the sender keeps packets to send them again (`rtx-time`, RFC 4588 section 8.1).
     package var retransmissionTime = Interval.seconds(1)
 
-    package init(formats: [(payloadType: UInt8, format: VideoFormat)]) { self.formats = formats }
+    package init(codecs: [Codec]) { self.codecs = codecs }
   }
 
   /// A picture to decode: one frame, or one for each spatial layer.
@@ -121,7 +131,7 @@ extension VideoReceiver {
       if let number = assembler?.extended(packet.header.sequenceNumber) { finder.insertPadding(number, into: &ready) }
       return .padding
     }
-    guard let format = settings.formats.first(where: { $0.payloadType == packet.header.payloadType })?.format else {
+    guard let format = settings.codecs.first(where: { $0.payloadType == packet.header.payloadType })?.format else {
       return .unknownPayloadType
     }
     let bytes = datagram.extracting(packet.payloadRange)
