@@ -54,3 +54,27 @@ import Testing
     #expect(written(capacity: 70_000) { _ = RTCPPacket.congestionFeedback(feedback).write(into: &$0) }.isEmpty)
   }
 }
+
+@Suite struct LossNotificationTests {
+  func read(_ bytes: [UInt8]) -> RTCPPacket? {
+    var reader = RTCPReader()
+    return reader.next(in: bytes.span.bytes)
+  }
+
+  @Test func `a loss notification has the name LNTF, a number, a distance and a flag`() {
+    let notification = LossNotification(
+      senderSSRC: 1, mediaSSRC: 2, lastDecoded: 65_535, lastReceived: 4, isDecodable: true)
+    let bytes: [UInt8] = [
+      0x8F, 206, 0, 4, 0, 0, 0, 1, 0, 0, 0, 2, 0x4C, 0x4E, 0x54, 0x46, 0xFF, 0xFF, 0, 0x0B,
+    ]
+    #expect(written { _ = RTCPPacket.lossNotification(notification).write(into: &$0) } == bytes)
+    #expect(read(bytes) == .lossNotification(notification))
+    #expect(read([0x8F, 206, 0, 3] + bytes[4..<16]) == nil)
+  }
+
+  @Test func `a distance beyond fifteen bits is not written`() {
+    let notification = LossNotification(
+      senderSSRC: 1, mediaSSRC: 2, lastDecoded: 0, lastReceived: 0x8000, isDecodable: false)
+    #expect(written { _ = RTCPPacket.lossNotification(notification).write(into: &$0) }.isEmpty)
+  }
+}

@@ -11,6 +11,7 @@ package enum RTCPPacket: Hashable, Sendable {
   case transportFeedback(TransportFeedback)
   case receiverEstimate(ReceiverEstimate)
   case congestionFeedback(CongestionFeedback)
+  case lossNotification(LossNotification)
   /// A well-formed packet of an unsupported type or format, which is ignored.
   case unknown(packetType: UInt8, format: UInt8)
 

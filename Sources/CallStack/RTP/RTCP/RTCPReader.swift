@@ -58,6 +58,8 @@ package struct RTCPReader: Sendable {
       CongestionFeedback(parsing: body).map { .congestionFeedback($0) }
     case RTCPPacketType.payloadFeedback where count == ReceiverEstimate.format && ReceiverEstimate.isHeld(by: body):
       ReceiverEstimate(parsing: body).map { .receiverEstimate($0) }
+    case RTCPPacketType.payloadFeedback where count == LossNotification.format && LossNotification.isHeld(by: body):
+      LossNotification(parsing: body).map { .lossNotification($0) }
     case RTCPPacketType.payloadFeedback where count == 1: pictureLossIndication(body)
     case RTCPPacketType.payloadFeedback where count == 4: fullIntraRequest(body)
     case RTCPPacketType.extendedReport: extendedReport(body)

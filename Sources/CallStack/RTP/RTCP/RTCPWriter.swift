@@ -35,6 +35,7 @@ extension RTCPPacket {
     case .transportFeedback(let feedback): feedback.write(into: &output)
     case .receiverEstimate(let estimate): estimate.write(into: &output)
     case .congestionFeedback(let feedback): feedback.write(into: &output)
+    case .lossNotification(let notification): notification.write(into: &output)
     case .unknown: break
     }
     return true
@@ -66,7 +67,9 @@ extension RTCPPacket {
       (RTCPPacketType.payloadFeedback, Int(ReceiverEstimate.format), estimate.size)
     case .congestionFeedback(let feedback) where feedback.isValid:
       (RTCPPacketType.transportFeedback, Int(CongestionFeedback.format), feedback.size)
-    case .congestionFeedback: nil
+    case .lossNotification(let notification) where notification.isValid:
+      (RTCPPacketType.payloadFeedback, Int(LossNotification.format), LossNotification.size)
+    case .congestionFeedback, .lossNotification: nil
     case .unknown: nil
     }
   }
