@@ -1,5 +1,5 @@
-/// The exponential function and the logarithm from additions and multiplications alone, so that every platform gives the
-/// same bits; C libraries differ in the last one.
+/// The exponential function and the logarithm from additions and multiplications alone, so that every platform gives
+/// the same bits; C libraries differ in the last one.
 enum ElementaryFunctions {
   private static let ln2 = 0.693147180559945309417
 

@@ -2,8 +2,8 @@ package import CallCore
 
 /// Decides when to ask a sender for a key frame (a PLI, RFC 4585 section 6.3.1).
 ///
-/// A request stays pending until it was sent; within a round trip of the last one it waits, because a key frame may be on
-/// its way. Requests in storms make a sender send nothing but key frames.
+/// A request stays pending until it was sent; within a round trip of the last one it waits, because a key frame may be
+/// on its way. Requests in storms make a sender send nothing but key frames.
 package struct KeyFrameRequester: Sendable {
   package enum Reason: String, Hashable, Sendable, CaseIterable {
     /// The stream began with a frame that needs others.

@@ -17,7 +17,8 @@ struct PictureSchedule: Sendable {
 
   mutating func cancel() { planned = nil }
 
-  /// Plans the next picture of a buffer, and drops pictures that are late or, while a key frame is required, need others.
+  /// Plans the next picture of a buffer, and drops pictures that are late or, while a key frame is required, need
+  /// others.
   mutating func update(_ buffer: inout FrameBuffer, isKeyFrameRequired: Bool, at now: Instant) {
     while let timestamp = buffer.nextDecodableTimestamp {
       if isKeyFrameRequired {

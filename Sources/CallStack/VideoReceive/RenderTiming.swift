@@ -2,8 +2,8 @@ package import CallCore
 
 /// Decides when a frame is decoded and shown, as libwebrtc's timing does.
 ///
-/// A frame is shown a delay after the time at which its timestamp lets it be expected. The delay covers jitter, decoding
-/// and rendering, and changes slowly.
+/// A frame is shown a delay after the time at which its timestamp lets it be expected. The delay covers jitter,
+/// decoding and rendering, and changes slowly.
 package struct RenderTiming: Sendable {
   package struct Settings: Hashable, Sendable {
     /// The time between the end of decoding and the picture's appearance.
@@ -69,8 +69,8 @@ package struct RenderTiming: Sendable {
     if currentDelay == .zero { currentDelay = delay }
   }
 
-  /// Moves the delay towards its target when a frame is given to the decoder: by the slew, and at once by what the frame
-  /// was late.
+  /// Moves the delay towards its target when a frame is given to the decoder: by the slew, and at once by what the
+  /// frame was late.
   ///
   /// - Parameter renderTime: the time at which the frame is shown; nil when its lateness says nothing about the path.
   package mutating func updateDelay(timestamp: UInt32, renderTime: Instant?, at now: Instant) {

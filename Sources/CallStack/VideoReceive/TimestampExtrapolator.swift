@@ -1,8 +1,8 @@
 package import CallCore
 import RTP
 
-/// Maps media timestamps to the local clock by recursive least squares over the arrival of frames, as libwebrtc does: it
-/// follows the clock's drift and sudden changes of the path's delay.
+/// Maps media timestamps to the local clock by recursive least squares over the arrival of frames, as libwebrtc does:
+/// it follows the clock's drift and sudden changes of the path's delay.
 package struct TimestampExtrapolator: Sendable {
   private static let resetTimeout = Interval.seconds(10)
   private static let startupFrames = 2

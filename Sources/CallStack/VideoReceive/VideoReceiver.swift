@@ -4,8 +4,9 @@ package import RTP
 /// The receiving end of one video stream: packets go in, pictures to decode come out when they are due, with requests
 /// for lost packets and for key frames.
 ///
-/// Packets are authenticated and belong to one SSRC; retransmissions are given as the originals. After each call look at
-/// ``takePicture(at:)``, ``takeNACK(at:)`` and ``takeKeyFrameRequest(at:)``, and call ``advance(to:)`` at ``deadline``.
+/// Packets are authenticated and belong to one SSRC; retransmissions are given as the originals. After each call look
+/// at ``takePicture(at:)``, ``takeNACK(at:)`` and ``takeKeyFrameRequest(at:)``, and call ``advance(to:)`` at
+/// ``deadline``.
 package struct VideoReceiver: Sendable {
   /// A payload type and its format.
   package struct Codec: Hashable, Sendable {

@@ -14,7 +14,8 @@ extension DependencyDescriptor {
   /// Returns the bytes of the extension element, with the template that needs the fewest.
   ///
   /// - Parameter current: the structure of the stream; the attached one goes before it.
-  /// - Returns: nil when the structure is not valid or lacks a template of the frame's layer, or a distance does not fit.
+  /// - Returns: nil when the structure is not valid or lacks a template of the frame's layer, or a distance does not
+  ///   fit.
   package func encoded(structure current: FrameDependencyStructure?) -> [UInt8]? {
     guard let structure = structure ?? current, self.structure?.isValid ?? true,
       dependencies.decodeTargets.count == structure.decodeTargetCount,

@@ -17,7 +17,8 @@ package struct NACKGenerator: Sendable {
     package var minimumWait = Interval.milliseconds(10)
     /// The distance behind the newest number at which a number is abandoned.
     package var maximumPacketAge: Int64 = .max
-    /// Whether a list that would grow beyond its maximum is cleared. Video then needs a key frame; audio keeps the newest.
+    /// Whether a list that would grow beyond its maximum is cleared. Video then needs a key frame; audio keeps the
+    /// newest.
     package var clearsOnOverflow = false
 
     package init() {}
