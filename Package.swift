@@ -52,6 +52,7 @@ package.targets = [
   .target(name: "RTP", dependencies: ["CallCore"], path: stack + "RTP"),
   .target(name: "CongestionControl", dependencies: ["CallCore", "RTP"], path: stack + "CongestionControl"),
   .target(name: "JitterBuffer", dependencies: ["CallCore", "RTP", "Codecs"], path: stack + "JitterBuffer"),
+  .target(name: "VideoReceive", dependencies: ["CallCore", "RTP"], path: stack + "VideoReceive"),
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "COpenSSL"], path: stack + "SRTP"),
   .target(name: "Codecs", dependencies: ["CallCore", "COpus", "CVPX"], path: stack + "Codecs"),
@@ -152,6 +153,7 @@ let tested: [String: [Target.Dependency]] = [
   "TURN": ["CallCore", "Digests", "StackWorlds", "STUN"], "SDP": ["CallCore"], "RTP": ["CallCore"],
   "CongestionControl": ["CallCore", "RTP"],
   "JitterBuffer": ["CallCore", "Codecs", "RTP", "StackWorlds"],
+  "VideoReceive": ["CallCore", "RTP"],
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
   "Codecs": ["CallCore", "COpus"],
@@ -223,7 +225,7 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
     "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioRun", "ScenarioSuite"],
     "Session": ["PeerSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
-    "WebSocket": ["VirtualPeer"],
+    "VideoPayload": ["RTP", "VideoReceive"], "WebSocket": ["VirtualPeer"],
   ]
   package.targets.append(.target(name: "FuzzHarness", dependencies: ["CallCore", "STUN"], path: "Fuzz/Harness"))
   for (name, subjects) in fuzzed.sorted(by: { $0.key < $1.key }) {

@@ -17,6 +17,7 @@ import Testing
     ("CallStack/CongestionControl", ["CallCore", "RTP"]),
     ("CallStack/Codecs", ["CallCore", "COpus", "CVPX"]),
     ("CallStack/JitterBuffer", ["CallCore", "RTP", "Codecs"]),
+    ("CallStack/VideoReceive", ["CallCore", "RTP"]),
     ("CallStack/SRTP", ["CallCore", "COpenSSL"]),
     ("CallStack/DTLS", ["CallCore", "SRTP", "COpenSSL", "CVirtualClock", "Synchronization"]),
     ("CallStack/Statistics", []),

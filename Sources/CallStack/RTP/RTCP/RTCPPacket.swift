@@ -10,6 +10,8 @@ package enum RTCPPacket: Hashable, Sendable {
   case extendedReport(ExtendedReport)
   case transportFeedback(TransportFeedback)
   case receiverEstimate(ReceiverEstimate)
+  case congestionFeedback(CongestionFeedback)
+  case lossNotification(LossNotification)
   /// A well-formed packet of an unsupported type or format, which is ignored.
   case unknown(packetType: UInt8, format: UInt8)
 

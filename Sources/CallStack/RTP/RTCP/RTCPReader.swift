@@ -54,8 +54,12 @@ package struct RTCPReader: Sendable {
     case RTCPPacketType.transportFeedback where count == 1: genericNACK(body)
     case RTCPPacketType.transportFeedback where count == TransportFeedback.format:
       TransportFeedback(parsing: body).map { .transportFeedback($0) }
+    case RTCPPacketType.transportFeedback where count == CongestionFeedback.format:
+      CongestionFeedback(parsing: body).map { .congestionFeedback($0) }
     case RTCPPacketType.payloadFeedback where count == ReceiverEstimate.format && ReceiverEstimate.isHeld(by: body):
       ReceiverEstimate(parsing: body).map { .receiverEstimate($0) }
+    case RTCPPacketType.payloadFeedback where count == LossNotification.format && LossNotification.isHeld(by: body):
+      LossNotification(parsing: body).map { .lossNotification($0) }
     case RTCPPacketType.payloadFeedback where count == 1: pictureLossIndication(body)
     case RTCPPacketType.payloadFeedback where count == 4: fullIntraRequest(body)
     case RTCPPacketType.extendedReport: extendedReport(body)

@@ -34,6 +34,8 @@ extension RTCPPacket {
     case .extendedReport(let report): report.write(into: &output)
     case .transportFeedback(let feedback): feedback.write(into: &output)
     case .receiverEstimate(let estimate): estimate.write(into: &output)
+    case .congestionFeedback(let feedback): feedback.write(into: &output)
+    case .lossNotification(let notification): notification.write(into: &output)
     case .unknown: break
     }
     return true
@@ -63,6 +65,11 @@ extension RTCPPacket {
       (RTCPPacketType.transportFeedback, Int(TransportFeedback.format), feedback.size)
     case .receiverEstimate(let estimate):
       (RTCPPacketType.payloadFeedback, Int(ReceiverEstimate.format), estimate.size)
+    case .congestionFeedback(let feedback) where feedback.isValid:
+      (RTCPPacketType.transportFeedback, Int(CongestionFeedback.format), feedback.size)
+    case .lossNotification(let notification) where notification.isValid:
+      (RTCPPacketType.payloadFeedback, Int(LossNotification.format), LossNotification.size)
+    case .congestionFeedback, .lossNotification: nil
     case .unknown: nil
     }
   }

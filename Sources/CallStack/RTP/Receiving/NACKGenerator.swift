@@ -15,6 +15,11 @@ package struct NACKGenerator: Sendable {
     /// The interval between requests before a round trip is known, and the minimum interval afterwards.
     package var defaultRoundTrip = Interval.milliseconds(100)
     package var minimumWait = Interval.milliseconds(10)
+    /// The distance behind the newest number at which a number is abandoned.
+    package var maximumPacketAge: Int64 = .max
+    /// Whether a list that would grow beyond its maximum is cleared. Video then needs a key frame; audio keeps the
+    /// newest.
+    package var clearsOnOverflow = false
 
     package init() {}
   }
@@ -34,6 +39,8 @@ package struct NACKGenerator: Sendable {
   package var roundTrip: Interval?
   /// The count of abandoned numbers: too old, requested too often, or in too large a gap.
   package private(set) var abandonedCount = 0
+  /// The number of times the list was cleared because it was full.
+  package private(set) var overflowCount = 0
 
   package init(settings: Settings = Settings()) {
     self.settings = settings
@@ -43,16 +50,26 @@ package struct NACKGenerator: Sendable {
   package var missingCount: Int { missing.count }
 
   /// Takes the sequence number of a received packet.
-  package mutating func receive(sequenceNumber: UInt16, at now: Instant) {
+  ///
+  /// - Returns: the number of times the packet was requested.
+  @discardableResult
+  package mutating func receive(sequenceNumber: UInt16, at now: Instant) -> Int {
     let sequence = unwrapper.peek(sequenceNumber)
     guard let highest, sequence <= highest else {
       let first = (highest ?? sequence - 1) + 1
       _ = unwrapper.unwrap(sequenceNumber)
       self.highest = sequence
       addGap(first..<sequence, at: now)
-      return
+      return 0
     }
-    if let index = missing.firstIndex(where: { $0.sequence == sequence }) { missing.remove(at: index) }
+    guard let index = missing.firstIndex(where: { $0.sequence == sequence }) else { return 0 }
+    return missing.remove(at: index).requests
+  }
+
+  /// Abandons the numbers up to one whose packets are no longer needed.
+  package mutating func discard(through sequenceNumber: UInt16) {
+    let last = unwrapper.peek(sequenceNumber)
+    missing.removeFirst(missing.firstIndex { $0.sequence > last } ?? missing.count)
   }
 
   /// Continues at a distant number. Numbers before it may be lost; if the numbers went back, they were never sent.
@@ -104,8 +121,14 @@ package struct NACKGenerator: Sendable {
 
   private mutating func addGap(_ gap: Range<Int64>, at now: Instant) {
     guard !gap.isEmpty else { return }
+    if let first = missing.first, gap.upperBound - first.sequence > settings.maximumPacketAge {
+      let count = missing.count
+      missing.removeAll { gap.upperBound - $0.sequence > settings.maximumPacketAge }
+      abandonedCount += count - missing.count
+    }
     let limit = Defect.hugeGapRequested.isPlanted ? Int.max : settings.maximumListSize
-    guard gap.count <= limit else {
+    if settings.clearsOnOverflow, missing.count + gap.count > limit { overflowCount += 1 }
+    guard gap.count <= limit, !settings.clearsOnOverflow || missing.count + gap.count <= limit else {
       abandonedCount += missing.count + gap.count
       missing.removeAll(keepingCapacity: true)
       return

@@ -1,0 +1,44 @@
+import CallCore
+
+/// Cuts a VP9 layer frame into payloads of about equal size (RFC 9628 section 4.5).
+///
+/// Only the first packet carries the scalability structure.
+package struct VP9Packetizer: Sendable {
+  private let descriptor: VP9PayloadDescriptor
+  private var split: PayloadSplit
+  private var offset = 0
+  /// The number of packets.
+  package var packetCount: Int { split.count }
+
+  /// Prepares a frame. Returns nil when it is empty or a packet has no room.
+  ///
+  /// - Parameter descriptor: the fields all packets share; the packetizer sets B and E.
+  package init?(frameSize: Int, descriptor: VP9PayloadDescriptor, limits: PayloadLimits) {
+    let structureSize = descriptor.structure?.encodedSize ?? 0
+    var limits = limits.reduced(by: descriptor.encodedSize - structureSize)
+    limits.firstReduction += structureSize
+    limits.singleReduction += structureSize
+    guard let split = PayloadSplit(byteCount: frameSize, limits: limits) else { return nil }
+    self.split = split
+    self.descriptor = descriptor
+  }
+
+  /// Writes the next payload of the prepared frame.
+  ///
+  /// - Returns: its place in the frame; nil after the last, or, with nothing written, when it does not fit or the frame
+  ///   is another one.
+  package mutating func next(of frame: RawSpan, into output: inout OutputSpan<UInt8>) -> PayloadPlace? {
+    var following = split
+    guard let size = following.next(), offset + size <= frame.byteCount else { return nil }
+    let place = PayloadPlace(isFirst: offset == 0, isLast: offset + size == frame.byteCount)
+    var descriptor = descriptor
+    descriptor.beginsFrame = place.isFirst
+    descriptor.endsFrame = place.isLast
+    if !place.isFirst { descriptor.structure = nil }
+    guard output.freeCapacity >= descriptor.encodedSize + size, descriptor.write(into: &output) else { return nil }
+    output.append(contentsOf: frame.extracting(offset..<offset + size))
+    split = following
+    offset += size
+    return place
+  }
+}
