@@ -17,6 +17,8 @@ struct SimulatedLink: ~Copyable {
   var rate: DataRate
   var delay: Interval
   var loss = 0.0
+  /// The maximum of an additional delay that differs for each packet and does not reorder them.
+  var jitter = Interval.zero
   /// The delay of the queue at which packets are dropped.
   var queueLimit = Interval.seconds(60)
   var pausedUntil = Instant.zero
@@ -65,7 +67,8 @@ struct SimulatedLink: ~Copyable {
       queuedByteCount -= packet.byteCount
       busyUntil = end
       // A shorter delay does not reorder packets.
-      lastArrival = max(lastArrival, end + delay)
+      let extra = jitter > .zero ? jitter.scaled(by: random.unit()) : .zero
+      lastArrival = max(lastArrival, end + delay + extra)
       packet.arrives = lastArrival
       flying.append(packet)
     }

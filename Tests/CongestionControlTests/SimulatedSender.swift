@@ -28,8 +28,9 @@ final class SimulatedSender {
   var sequencer = TransportSequencer()
   var recorder = ArrivalRecorder()
   private(set) var pacer: Pacer
-  /// Whether the source makes frames.
+  /// Whether the source makes frames, and their rate if it is not the target.
   var isSending = true
+  var fixedRate: DataRate?
   private var isStarted = false
   private var nextFrame: Instant
   private var random: RandomStream
@@ -66,7 +67,7 @@ final class SimulatedSender {
     if !isStarted {
       isStarted = true
       estimator.setAvailable(true, at: now)
-      var limits = BandwidthEstimator.StreamLimits()
+      var limits = StreamLimits()
       if settings.tellsMaximum { limits.maximum = settings.maximum }
       estimator.setStreams(limits, at: now)
     }
@@ -93,7 +94,7 @@ final class SimulatedSender {
     nextFrame += .seconds(1) / settings.framesPerSecond
     guard isSending else { return }
     let scale = 1 + settings.sizeDeviation * (2 * random.unit() - 1)
-    let rate = min(target, settings.maximum) * (1 - estimator.target.frameDropRatio)
+    let rate = fixedRate ?? min(target, settings.maximum) * (1 - estimator.target.frameDropRatio)
     var bytes = max(20, Int(rate.bits * scale / 8) / Int(settings.framesPerSecond))
     while bytes > 0 {
       let size = min(bytes, 1_200)

@@ -22,17 +22,6 @@ package struct BandwidthEstimator: Sendable {
     package init() {}
   }
 
-  /// What the streams use of the bandwidth (``RateAllocator/limits``).
-  package struct StreamLimits: Hashable, Sendable {
-    /// The sum of the minima, below which the estimate does not fall.
-    package var minimum = DataRate.bitsPerSecond(0)
-    /// The sum of the maxima, which limits probes to twice as much; zero is unknown.
-    package var maximum = DataRate.bitsPerSecond(0)
-    package var padding = DataRate.bitsPerSecond(0)
-
-    package init() {}
-  }
-
   package private(set) var settings: Settings
   package private(set) var target: TargetRate
   private var streams = StreamLimits()
@@ -51,8 +40,7 @@ package struct BandwidthEstimator: Sendable {
   private var window: CongestionWindow
   private var probes = FIFO<ProbeCluster>()
   private var changes = FIFO<EstimateChange>()
-  private var packets: [TransportSequencer.Result] = []
-  private var arrivals: [TransportSequencer.Result] = []
+  private var batch = FeedbackBatch()
   /// The counts of packets since the last loss, if only feedback gives it.
   private var (lostCount, expectedCount) = (0, 0)
   private var nextLoss: Instant?
@@ -189,32 +177,27 @@ package struct BandwidthEstimator: Sendable {
 
   /// Takes the results of a feedback packet.
   package mutating func receive(_ results: [TransportSequencer.Result], bytesInFlight: Int, at now: Instant) {
-    sortArrivals(of: results)
-    guard isStarted, !packets.isEmpty else { return }
+    batch.load(results, since: routeStart)
+    guard isStarted, !batch.packets.isEmpty else { return }
     window.bytesInFlight = bytesInFlight
     measureRoundTrip(at: now)
     if settings.usesFeedbackOnly { countLoss(at: now) }
     let isLimited = applicationLimit.start != nil
     if wasApplicationLimited, !isLimited { probing.limitedEnd = now }
     wasApplicationLimited = isLimited
-    var probe: DataRate?
-    for packet in arrivals {
-      guard let arrived = packet.arrived else { continue }
-      throughput.add(packet, arrived: arrived)
-      if let id = packet.probe { probe = probeRate.add(packet, of: id, arrived: arrived) ?? probe }
-    }
+    var probe = measure()
     let acknowledged = throughput.rate
     sendSide.setAcknowledged(acknowledged)
     if let result = probe, let acknowledged {
       // A probe far below the throughput is not accurate.
       probe = max(result, min(delayBased.estimate, acknowledged * Self.probeFloor))
     }
-    let update = delayBased.receive(arrivals, acknowledged: acknowledged, probe: probe, at: now)
+    let update = delayBased.receive(batch.arrivals, acknowledged: acknowledged, probe: probe, at: now)
     if let rate = update.rate {
       if update.reason == .probe { sendSide.setTarget(rate, .probe, at: now) }
       sendSide.setDelayEstimate(rate, update.reason, at: now)
     }
-    sendSide.receive(packets, isApplicationLimited: isLimited, at: now)
+    sendSide.receive(batch.packets, isApplicationLimited: isLimited, at: now)
     if update.rate != nil { publish(at: now) }
     if update.hasRecovered {
       probing.limitedStart = applicationLimit.start
@@ -254,47 +237,29 @@ package struct BandwidthEstimator: Sendable {
 
   // MARK: Feedback
 
-  /// Keeps the results of this path, in whole milliseconds as libwebrtc measures them, and those that arrived in the
-  /// order of their arrival.
-  private mutating func sortArrivals(of results: [TransportSequencer.Result]) {
-    packets.removeAll(keepingCapacity: true)
-    arrivals.removeAll(keepingCapacity: true)
-    for var packet in results where packet.sent >= routeStart ?? packet.sent {
-      packet.sent = packet.sent.wholeMillisecond
-      packet.arrived = packet.arrived?.wholeMillisecond
-      packets.append(packet)
+  /// Measures the throughput, and returns the result of a probe.
+  private mutating func measure() -> DataRate? {
+    var probe: DataRate?
+    for packet in batch.arrivals {
       guard let arrived = packet.arrived else { continue }
-      arrivals.append(packet)
-      var index = arrivals.count - 1
-      while index > 0, let previous = arrivals[index - 1].arrived,
-        (arrived, packet.sent) < (previous, arrivals[index - 1].sent)
-      {
-        arrivals.swapAt(index, index - 1)
-        index -= 1
-      }
+      throughput.add(packet, arrived: arrived)
+      if let id = packet.probe { probe = probeRate.add(packet, of: id, arrived: arrived) ?? probe }
     }
+    return probe
   }
 
   private mutating func measureRoundTrip(at now: Instant) {
-    guard let last = arrivals.last?.arrived else { return }
-    var (longest, shortest) = (Interval(nanoseconds: .min), Interval(nanoseconds: .max))
-    for packet in arrivals {
-      guard let arrived = packet.arrived else { continue }
-      let roundTrip = now - packet.sent
-      longest = max(longest, roundTrip)
-      // Without the wait for the feedback.
-      shortest = min(shortest, roundTrip - (last - arrived))
-    }
-    window.addRoundTrip(longest)
-    sendSide.setPropagation(shortest, at: now)
+    guard let roundTrips = batch.roundTrips(at: now) else { return }
+    window.addRoundTrip(roundTrips.longest)
+    sendSide.setPropagation(roundTrips.shortest, at: now)
     guard settings.usesFeedbackOnly else { return }
     if let mean = window.meanRoundTrip { delayBased.setRoundTrip(mean) }
-    sendSide.setRoundTrip(shortest)
+    sendSide.setRoundTrip(roundTrips.shortest)
   }
 
   private mutating func countLoss(at now: Instant) {
-    expectedCount += packets.count
-    lostCount += packets.count - arrivals.count
+    expectedCount += batch.packets.count
+    lostCount += batch.lostCount
     guard nextLoss.map({ now > $0 }) ?? true else { return }
     nextLoss = now + Self.lossInterval
     sendSide.receiveReport(lost: lostCount, expected: expectedCount, at: now)

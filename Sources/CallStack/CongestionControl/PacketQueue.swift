@@ -95,15 +95,19 @@ struct PacketQueue: ~Copyable {
   /// Removes the next packet and appends its bytes.
   mutating func popFirst(into output: inout OutputSpan<UInt8>) -> QueuedPacket? {
     guard count > 0 else { return nil }
-    for priority in PacketPriority.allCases {
-      if let packet = popFirst(priority, into: &output) { return packet }
+    for lane in lanes.indices {
+      if let packet = popFirst(lane: lane, into: &output) { return packet }
     }
     return nil
   }
 
   /// Removes the next packet of a priority and appends its bytes.
   mutating func popFirst(_ priority: PacketPriority, into output: inout OutputSpan<UInt8>) -> QueuedPacket? {
-    guard let packet = lanes[priority.rawValue].popFirst() else { return nil }
+    popFirst(lane: priority.rawValue, into: &output)
+  }
+
+  private mutating func popFirst(lane: Int, into output: inout OutputSpan<UInt8>) -> QueuedPacket? {
+    guard let packet = lanes[lane].popFirst() else { return nil }
     pool.withBytes(of: packet.handle) { output.append(contentsOf: $0) }
     forget(packet)
     return packet

@@ -106,8 +106,8 @@ package struct RateAllocator: Sendable {
   package func layers(of id: Int) -> [DataRate] { shares.first { $0.stream.id == id }?.layers ?? [] }
 
   /// The sums of the streams' limits, for ``BandwidthEstimator``.
-  package var limits: BandwidthEstimator.StreamLimits {
-    var limits = BandwidthEstimator.StreamLimits()
+  package var limits: StreamLimits {
+    var limits = StreamLimits()
     for share in shares {
       limits.maximum += share.stream.maximum
       if share.stream.isMinimumEnforced {
