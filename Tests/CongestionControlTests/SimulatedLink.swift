@@ -46,6 +46,15 @@ struct SimulatedLink: ~Copyable {
 
   var queueDelay: Interval { rate.transmissionTime(byteCount: queuedByteCount) }
 
+  /// The time at which a packet leaves the queue or arrives; nil without one.
+  var nextDue: Instant? {
+    let leaves = queue.first.map { packet in
+      max(max(busyUntil, packet.enqueued), pausedUntil) + rate.transmissionTime(byteCount: packet.byteCount)
+    }
+    guard let arrives = flying.first?.arrives else { return leaves }
+    return min(arrives, leaves ?? arrives)
+  }
+
   mutating func send(_ packet: Packet, at now: Instant) {
     guard queueDelay <= queueLimit, loss == 0 || !random.chance(loss) else {
       losses.append(packet.owner)

@@ -2,7 +2,7 @@ import CallCore
 
 @testable import CongestionControl
 
-/// Senders that share a link, in virtual time with steps of a millisecond.
+/// Senders that share a link, in virtual time. Nothing happens between whole milliseconds but on the link.
 final class SimulatedNetwork {
   var link: SimulatedLink
   let senders: [SimulatedSender]
@@ -21,26 +21,44 @@ final class SimulatedNetwork {
     self.senders = senders
   }
 
-  /// Runs for some time, and calls `observe` each 100 ms.
-  func run(milliseconds: Int64, observe: () -> Void = {}) {
-    for step in 1...milliseconds {
-      now += .milliseconds(1)
-      for sender in senders { sender.run(into: &link, at: now) }
-      rival?.run(into: &link, at: now)
-      while let packet = link.receive(at: now) {
-        if packet.owner >= 0 {
-          senders[packet.owner].receive(packet)
-        } else {
-          rival?.receive(packet)
-        }
-      }
-      for sender in senders {
-        sender.lostCount += link.takeLosses(of: sender.index)
-        sender.giveFeedback(delay: returnDelay, blockedUntil: returnBlockedUntil, at: now)
-      }
-      if step % 100 == 0 { observe() }
+  /// Runs for some time.
+  func run(milliseconds: Int64) {
+    let end = now + .milliseconds(milliseconds)
+    while now < end {
+      now = min(max(now + .milliseconds(1), nextDue.nextMillisecond), end)
+      step()
     }
   }
 
-  func run(seconds: Int64, observe: () -> Void = {}) { run(milliseconds: seconds * 1_000, observe: observe) }
+  func run(seconds: Int64) { run(milliseconds: seconds * 1_000) }
+
+  private func step() {
+    for sender in senders { sender.run(into: &link, at: now) }
+    rival?.run(into: &link, at: now)
+    while let packet = link.receive(at: now) {
+      if packet.owner >= 0 {
+        senders[packet.owner].receive(packet)
+      } else {
+        rival?.receive(packet)
+      }
+    }
+    for sender in senders {
+      sender.lostCount += link.takeLosses(of: sender.index)
+      sender.giveFeedback(delay: returnDelay, blockedUntil: returnBlockedUntil, at: now)
+    }
+  }
+
+  /// The time at which something happens next.
+  private var nextDue: Instant {
+    if rival != nil { return now }
+    var due = link.nextDue ?? now + .seconds(1)
+    for sender in senders { due = min(due, sender.nextDue) }
+    return due
+  }
+}
+
+extension Instant {
+  fileprivate var nextMillisecond: Instant {
+    Instant(nanoseconds: (max(0, nanoseconds) + 999_999) / 1_000_000 * 1_000_000)
+  }
 }

@@ -60,6 +60,16 @@ final class SimulatedSender {
 
   var target: DataRate { estimator.target.target }
 
+  /// The time at which the sender or its receiver has to do something.
+  var nextDue: Instant {
+    guard isStarted else { return .zero + settings.starts }
+    var due = min(nextFrame, nextReport)
+    for deadline in [estimator.deadline, pacer.deadline, recorder.deadline, feedback.first?.arrives] {
+      if let deadline { due = min(due, deadline) }
+    }
+    return due
+  }
+
   // MARK: Sending
 
   func run(into link: inout SimulatedLink, at now: Instant) {
@@ -107,7 +117,7 @@ final class SimulatedSender {
     number &+= 1
     let header = RTPHeader(payloadType: 96, sequenceNumber: number, timestamp: 0, ssrc: UInt32(index + 1))
     _ = header.write(into: &output)
-    for _ in 0..<max(1, size - 12) { output.append(0) }
+    output.append(repeating: 0, count: max(1, size - 12))
     return OutgoingPacket(header: header, headerSize: 12, captured: now)
   }
 

@@ -26,7 +26,7 @@ extension DataRate {
   var kilobits: Double { Double(bitsPerSecond) / 1_000 }
 
   /// Returns the number of bytes that leave within an interval.
-  func byteCount(in interval: Interval) -> Int { Int(bits * interval.seconds / 8) }
+  func byteCount(in interval: Interval) -> Int { Int(min(max(0, bits * interval.seconds / 8), 0x1p62)) }
 }
 
 extension Interval {
