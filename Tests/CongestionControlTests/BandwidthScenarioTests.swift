@@ -86,12 +86,58 @@ import Testing
     let network = SimulatedNetwork(rate: 2_000, delay: 50, senders: senders, seed: seed)
     network.link.queueLimit = .milliseconds(300)
     network.run(seconds: 40)
-    let before = senders.map(\.receivedByteCount)
+    let shares = self.shares(of: senders, over: 60, in: network)
+    #expect(shares.min()! >= 0.5 * shares.max()! && shares.reduce(0, +) >= 0.7, "\(shares)")
+  }
+
+  @Test func `two senders follow the capacity of RFC 8867 section 5_2, and neither starves`() {
+    let senders = [0, 1].map { SimulatedSender(settings: makeSettings(), index: $0) }
+    let network = SimulatedNetwork(rate: 4_000, delay: 50, senders: senders)
+    network.link.queueLimit = .milliseconds(300)
+    for rate in [4_000, 2_000, 3_500, 1_000, 2_000] as [Int64] {
+      network.link.rate = .kilobitsPerSecond(rate)
+      let shares = self.shares(of: senders, over: 25, in: network)
+      #expect(shares.reduce(0, +) >= 0.6 && shares.min()! >= 0.1, "\(rate): \(shares)")
+    }
+  }
+
+  @Test func `senders that come later or pause get their share, as in RFC 8867 sections 5_4 and 5_8`() {
+    let senders = ([0, 20, 40] as [Int64]).enumerated().map { index, start in
+      var settings = makeSettings()
+      settings.starts = .seconds(start)
+      return SimulatedSender(settings: settings, index: index)
+    }
+    let network = SimulatedNetwork(rate: 3_500, delay: 50, senders: senders)
+    network.link.queueLimit = .milliseconds(300)
     network.run(seconds: 60)
-    let bytes = zip(senders, before).map { $0.receivedByteCount - $1 }
-    #expect(Double(bytes.min()!) >= 0.5 * Double(bytes.max()!), "\(bytes)")
-    // Most of the link is used.
-    #expect(Double(bytes[0] + bytes[1]) >= 0.7 * 2_000_000 / 8 * 60, "\(bytes)")
+    let together = shares(of: senders, over: 20, in: network)
+    #expect(together.min()! >= 0.5 * together.max()! && together.reduce(0, +) >= 0.7, "\(together)")
+    senders[0].isSending = false
+    let others = shares(of: senders, over: 20, in: network)
+    #expect(others[1] > together[1] && others[2] > together[2], "\(others)")
+    senders[0].isSending = true
+    let again = shares(of: senders, over: 20, in: network)
+    #expect(again.min()! >= 0.5 * again.max()! && again.reduce(0, +) >= 0.7, "\(again)")
+  }
+
+  @Test func `beside a long TCP connection, as in RFC 8867 section 5_6, something is left`() {
+    let sender = SimulatedSender(settings: makeSettings())
+    let network = SimulatedNetwork(rate: 2_000, delay: 50, senders: [sender])
+    network.link.queueLimit = .milliseconds(300)
+    network.rival = SimulatedRival(returnDelay: .milliseconds(50))
+    let shares = self.shares(of: [sender], over: 60, in: network)
+    #expect(shares[0] >= 0.05 && shares[0] <= 0.5, "\(shares)")
+  }
+
+  /// Runs for some time, and returns the senders' shares of the link.
+  private func shares(
+    of senders: [SimulatedSender], over seconds: Int64, in network: SimulatedNetwork
+  ) -> [Double] {
+    let before = senders.map(\.receivedByteCount)
+    network.run(seconds: seconds)
+    return zip(senders, before).map {
+      Double(($0.receivedByteCount - $1) * 8) / Double(seconds) / network.link.rate.bits
+    }
   }
 
   @Test(arguments: 1...3) func `38 - the estimate of a limited application stays where probes have put it`(
