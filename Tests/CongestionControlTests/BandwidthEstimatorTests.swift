@@ -30,6 +30,79 @@ import Testing
     #expect(change?.reason == .configured && change?.after == .kilobitsPerSecond(60))
   }
 
+  private func makeEstimator(start: Int64, maximum: Int64) -> BandwidthEstimator {
+    var settings = BandwidthEstimator.Settings()
+    settings.startRate = .kilobitsPerSecond(start)
+    settings.maximumRate = .kilobitsPerSecond(maximum)
+    return BandwidthEstimator(settings: settings)
+  }
+
+  private func probes(_ estimator: inout BandwidthEstimator) -> [Double] {
+    var rates: [Double] = []
+    while let probe = estimator.nextProbe() { rates.append(probe.rate.kilobits) }
+    return rates
+  }
+
+  @Test func `a new route is probed from its start rate, or from the minimum without one`() {
+    var estimator = makeEstimator(start: 60, maximum: 1_200)
+    estimator.setAvailable(true, at: .zero)
+    _ = probes(&estimator)
+    estimator.changeRoute(start: .kilobitsPerSecond(120), at: .zero + .seconds(3))
+    #expect(estimator.target.target == .kilobitsPerSecond(120) && estimator.target.pacing == .kilobitsPerSecond(300))
+    #expect(probes(&estimator) == [360, 720])
+    estimator.changeRoute(start: nil, at: .zero + .seconds(3))
+    #expect(estimator.target.target == .kilobitsPerSecond(5) && estimator.target.pacing == .bitsPerSecond(12_500))
+    #expect(probes(&estimator).count == 2)
+  }
+
+  @Test func `a route on which nothing can be sent is probed when something can`() {
+    var estimator = makeEstimator(start: 60, maximum: 300)
+    estimator.setAvailable(true, at: .zero)
+    _ = probes(&estimator)
+    estimator.setAvailable(false, at: .zero)
+    estimator.changeRoute(start: .kilobitsPerSecond(60), at: .zero)
+    #expect(probes(&estimator) == [])
+    estimator.setAvailable(true, at: .zero + .seconds(1))
+    #expect(probes(&estimator) == [180, 300])
+  }
+
+  @Test func `the smallest round trip of a feedback packet is taken, without the wait for it`() {
+    var estimator = makeEstimator(start: 60, maximum: 300)
+    var settings = estimator.settings
+    settings.usesFeedbackOnly = true
+    estimator = BandwidthEstimator(settings: settings)
+    estimator.setAvailable(true, at: .zero)
+    let sent = Instant.zero + .milliseconds(123)
+    let results = (0..<3 as Range<Int64>).map { index in
+      TransportSequencer.Result(
+        number: index, byteCount: 1_000, sent: sent, arrived: sent + .milliseconds(10 + 50 * index))
+    }
+    estimator.receive(results, bytesInFlight: 0, at: sent + .milliseconds(120))
+    estimator.process(at: sent + .milliseconds(150))
+    #expect(estimator.target.roundTrip == .milliseconds(20))
+  }
+
+  @Test func `a delay that builds up lowers the target`() {
+    var estimator = makeEstimator(start: 60, maximum: 300)
+    estimator.setAvailable(true, at: .zero)
+    var now = Instant.zero + .milliseconds(123)
+    var targets: [DataRate] = []
+    for delay in [0, 50] as [Int64] {
+      var queue = Interval.zero
+      for index in 0..<120 as Range<Int64> {
+        estimator.sent(byteCount: 1_000, bytesInFlight: 1_000, at: now)
+        let arrived = now + queue
+        queue += .milliseconds(delay)
+        let result = TransportSequencer.Result(number: index, byteCount: 1_000, sent: now, arrived: arrived)
+        estimator.receive([result], bytesInFlight: 0, at: arrived)
+        now += .milliseconds(50)
+        estimator.process(at: now)
+      }
+      targets.append(estimator.target.target)
+    }
+    #expect(targets[1] < targets[0], "\(targets)")
+  }
+
   @Test func `the target follows the capacity of the link`() {
     let sender = SimulatedSender(settings: makeSettings(start: 300, maximum: 1_500, minimum: 10, feedbackOnly: true))
     let network = SimulatedNetwork(rate: 500, delay: 100, senders: [sender])

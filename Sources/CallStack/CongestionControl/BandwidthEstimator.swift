@@ -50,6 +50,8 @@ package struct BandwidthEstimator: Sendable {
   private static let lossInterval = Interval.seconds(1)
   /// The share of the throughput below which the result of a probe is not believed.
   private static let probeFloor = 0.85
+  /// The number of changes that wait to be taken.
+  private static let changeLimit = 64
 
   package init(settings: Settings = Settings()) {
     self.settings = settings
@@ -284,16 +286,21 @@ package struct BandwidthEstimator: Sendable {
     lastLossState = sendSide.lossState
     new.bandwidthPeriod = delayBased.control.bandwidthPeriod
     if new.estimate != target.estimate {
-      changes.append(
-        EstimateChange(reason: sendSide.targetReason, before: target.estimate, after: new.estimate, time: now))
+      note(sendSide.targetReason, from: target.estimate, to: new.estimate, at: now)
     } else if new.target != target.target {
-      changes.append(
-        EstimateChange(reason: .congestionWindow, before: target.target, after: new.target, time: now))
+      note(.congestionWindow, from: target.target, to: new.target, at: now)
     }
     target = new
     applicationLimit.setEstimate(new.estimate)
     probing.setEstimate(new.estimate, limit: probeLimit, into: &probes, at: now)
     updatePacing()
+  }
+
+  private mutating func note(
+    _ reason: EstimateChange.Reason, from before: DataRate, to after: DataRate, at now: Instant
+  ) {
+    if changes.count == Self.changeLimit { _ = changes.popFirst() }
+    changes.append(EstimateChange(reason: reason, before: before, after: after, time: now))
   }
 
   private mutating func updatePacing() {

@@ -45,9 +45,6 @@ package struct Pacer: ~Copyable {
   package var isEmpty: Bool { queue.count == 0 }
   package var count: Int { queue.count }
 
-  /// The expected time until the queue is empty.
-  package var expectedQueueTime: Interval { settings.rate.transmissionTime(byteCount: queue.byteCount) }
-
   // MARK: Rates
 
   /// Changes the pacing rate. The debt in bytes stays the same.

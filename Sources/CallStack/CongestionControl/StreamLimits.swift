@@ -1,6 +1,6 @@
 package import CallCore
 
-/// What all streams use of the bandwidth (``RateAllocator/limits``).
+/// The use of the bandwidth by all streams (``RateAllocator/limits``).
 package struct StreamLimits: Hashable, Sendable {
   /// The sum of the enforced minima, below which the estimate does not fall.
   package var minimum = DataRate.bitsPerSecond(0)
