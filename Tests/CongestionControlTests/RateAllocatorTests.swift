@@ -121,6 +121,10 @@ import Testing
     #expect(allocator.limits.minimum == .kilobitsPerSecond(32))
     #expect(allocator.limits.maximum == .kilobitsPerSecond(150 + 500 + 2_500 + 32))
     #expect(allocator.limits.padding == .kilobitsPerSecond(150 + 500 + 720))
+    var probed = simulcast()
+    probed.padsToMinimum = true
+    allocator.set(probed)
+    #expect(allocator.limits.padding == .kilobitsPerSecond(30))
     allocator.remove(0)
     // A paused stream is padded up to the rate at which it resumes.
     allocator.set(stream(2, 100, 400))

@@ -17,6 +17,7 @@ package struct BandwidthEstimator: Sendable {
     /// Whether feedback about packets alone gives the round trip and the loss, instead of RTCP reports.
     package var usesFeedbackOnly = false
     package var probing = ProbeController.Settings()
+    package var applicationLimit = ApplicationLimitDetector.Settings()
     package var congestionWindow = CongestionWindow.Settings()
 
     package init() {}
@@ -33,7 +34,7 @@ package struct BandwidthEstimator: Sendable {
   private var delayBased = DelayBasedEstimator()
   private var throughput = ThroughputEstimator()
   private var probeRate = ProbeRateEstimator()
-  private var applicationLimit = ApplicationLimitDetector()
+  private var applicationLimit: ApplicationLimitDetector
   private var wasApplicationLimited = false
   private var lastLossState = LossBasedEstimator.State.delayBased
   private var probing: ProbeController
@@ -56,6 +57,7 @@ package struct BandwidthEstimator: Sendable {
   package init(settings: Settings = Settings()) {
     self.settings = settings
     probing = ProbeController(settings: settings.probing)
+    applicationLimit = ApplicationLimitDetector(settings: settings.applicationLimit)
     window = CongestionWindow(settings: settings.congestionWindow)
     target = TargetRate(
       target: .zero, estimate: .zero, stable: .zero, pacing: .zero, padding: .zero, frameDropRatio: 0, lossRatio: 0,
