@@ -50,6 +50,24 @@ import Testing
     #expect(harness.latest == .zero)
   }
 
+  @Test
+  func `in five seconds the estimate reaches one and a half times the throughput, and reordering leaves it there`() {
+    var harness = makeHarness()
+    let lag = harness.now - Instant.zero
+    for index in 0..<253 {
+      if index == 2 { #expect(harness.latest == .zero) }
+      harness.feedback(sent: harness.now - lag, arrived: harness.now, byteCount: 1_200, probe: index < 5 ? 1 : nil)
+      harness.now += .milliseconds(20)
+    }
+    #expect(abs(harness.latest.kilobits - 730) <= 50, "\(harness.latest)")
+    for _ in 0..<10 {
+      harness.now += .milliseconds(40)
+      harness.feedback(sent: harness.now - lag, arrived: harness.now, byteCount: 1_000)
+      harness.feedback(sent: harness.now - lag - .milliseconds(20), arrived: harness.now, byteCount: 1_000)
+    }
+    #expect(abs(harness.latest.kilobits - 730) <= 50, "\(harness.latest)")
+  }
+
   @Test func `over-use at the start leads to the capacity within 40 frames`() {
     var harness = DelayBasedHarness()
     harness.capacity = .kilobitsPerSecond(200)

@@ -54,6 +54,16 @@ import Testing
     #expect(estimator.rate == .kilobitsPerSecond(400))
   }
 
+  @Test func `a packet that comes seconds late does not lower the rate`() {
+    var estimator = ThroughputEstimator()
+    var (sent, arrived) = (Int64(0), Int64(0))
+    add(400, to: &estimator, sent: &sent, arrived: &arrived, each: 10)
+    var late = sent - 3_000
+    add(1, to: &estimator, sent: &late, arrived: &arrived, each: 1)
+    add(5, to: &estimator, sent: &sent, arrived: &arrived, each: 10)
+    #expect(estimator.rate.map { abs($0.kilobits - 800) <= 10 } == true)
+  }
+
   @Test func `bytes without numbers count`() {
     var estimator = ThroughputEstimator()
     for step in 1...20 as ClosedRange<Int64> {

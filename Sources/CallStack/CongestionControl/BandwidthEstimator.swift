@@ -27,7 +27,7 @@ package struct BandwidthEstimator: Sendable {
   package private(set) var target: TargetRate
   private var streams = StreamLimits()
   private var isStarted = false
-  /// The start of the path: packets sent before it took another one.
+  /// The start of the current route: earlier packets took another one.
   private var routeStart: Instant?
   private var lastProcess: Instant?
   private var sendSide = SendSideEstimator()
@@ -42,7 +42,7 @@ package struct BandwidthEstimator: Sendable {
   private var probes = FIFO<ProbeCluster>()
   private var changes = FIFO<EstimateChange>()
   private var batch = FeedbackBatch()
-  /// The counts of packets since the last loss, if only feedback gives it.
+  /// The packets since the last calculation of loss from feedback.
   private var (lostCount, expectedCount) = (0, 0)
   private var nextLoss: Instant?
 
@@ -140,6 +140,7 @@ package struct BandwidthEstimator: Sendable {
     max(max(settings.minimumRate, AIMDRateController.floor), streams.minimum)
   }
 
+  /// Sets the use of the bandwidth by the streams, whenever it changes.
   package mutating func setStreams(_ limits: StreamLimits, at now: Instant) {
     guard limits != streams else { return }
     let old = streams
@@ -153,6 +154,7 @@ package struct BandwidthEstimator: Sendable {
     updatePacing()
   }
 
+  /// Sets the pacing rate as a multiple of the estimate.
   package mutating func setPacingFactor(_ factor: Double) {
     settings.pacingFactor = factor
     updatePacing()
