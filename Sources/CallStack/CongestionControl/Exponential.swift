@@ -1,7 +1,7 @@
 /// The exponential function and the natural logarithm.
 ///
-/// Those of the C library differ between versions and processors in their last digit, and a run must have the same bytes
-/// everywhere.
+/// Those of the C library differ between versions and processors in their last digit, and a run must have the same
+/// bytes everywhere.
 enum Exponential {
   private static let logarithmOfTwo = 0.693147180559945309417
 

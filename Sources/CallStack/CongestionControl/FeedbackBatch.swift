@@ -32,8 +32,8 @@ struct FeedbackBatch: Sendable {
 
   var lostCount: Int { packets.count - arrivals.count }
 
-  /// Returns the longest time from sending to feedback, and the shortest one without the wait for the feedback; nil when
-  /// nothing has arrived.
+  /// Returns the longest time from sending to feedback, and the shortest one without the wait for the feedback; nil
+  /// when nothing has arrived.
   func roundTrips(at now: Instant) -> (longest: Interval, shortest: Interval)? {
     guard let last = arrivals.last?.arrived else { return nil }
     var (longest, shortest) = (Interval(nanoseconds: .min), Interval(nanoseconds: .max))

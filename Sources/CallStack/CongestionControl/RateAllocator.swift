@@ -32,7 +32,8 @@ package struct RateAllocator: Sendable {
     package var isMinimumEnforced = false
     /// The margin at which a simulcast layer that was off is turned on: libwebrtc uses 1.2, and 1.35 for a screen.
     package var layerMargin = 1.2
-    /// Whether to pad simulcast to the lowest minimum only, because probes while the application is limited do the rest.
+    /// Whether to pad simulcast to the lowest minimum only, because probes while the application is limited do the
+    /// rest.
     package var padsToMinimum = false
     /// The layers of simulcast; a stream without it has none.
     package var encodings: [Encoding] = []
