@@ -82,6 +82,30 @@ import Testing
     #expect(estimator.target.roundTrip == .milliseconds(20))
   }
 
+  @Test func `a probe that achieves much less than the throughput does not lower the estimate below that`() {
+    var estimator = makeEstimator(start: 1_000, maximum: 5_000)
+    estimator.setAvailable(true, at: .zero)
+    let probe = estimator.nextProbe()
+    var (now, number) = (Instant.zero, Int64(0))
+    func send(_ count: Int64, each gap: Int64, arrivingEach arrival: Int64, probe: Int32? = nil) {
+      let results = (0..<count).map { index in
+        number += 1
+        return TransportSequencer.Result(
+          number: number, byteCount: 1_000, sent: now + .milliseconds(gap) * index,
+          arrived: now + .milliseconds(arrival) * index + .milliseconds(20), probe: probe)
+      }
+      now += .milliseconds(max(gap, arrival)) * count
+      estimator.receive(results, bytesInFlight: 0, at: now + .milliseconds(40))
+    }
+    // 1600 kbit/s arrive.
+    for _ in 0..<10 { send(20, each: 5, arrivingEach: 5) }
+    let before = estimator.target.target
+    #expect(before > .kilobitsPerSecond(1_000))
+    // A probe of five packets arrives at 1000 kbit/s.
+    send(5, each: 1, arrivingEach: 8, probe: probe?.id)
+    #expect(estimator.target.target >= before, "\(estimator.target)")
+  }
+
   @Test func `a delay that builds up lowers the target`() {
     var estimator = makeEstimator(start: 60, maximum: 300)
     estimator.setAvailable(true, at: .zero)
