@@ -106,6 +106,27 @@ import Testing
     #expect(estimator.target.target >= before, "\(estimator.target)")
   }
 
+  @Test(arguments: [0, 50] as [Int64]) func `while delay builds up, no probe is sent`(delay: Int64) {
+    var estimator = makeEstimator(start: 300, maximum: 500)
+    estimator.setAvailable(true, at: .zero)
+    var (now, queue) = (Instant.zero, Interval.zero)
+    for index in 0..<200 as Range<Int64> {
+      now += .milliseconds(20)
+      // The first probes are over.
+      if index > 100 { queue += .milliseconds(delay) }
+      let result = TransportSequencer.Result(number: index, byteCount: 700, sent: now, arrived: now + queue)
+      estimator.receive([result], bytesInFlight: 0, at: now + queue)
+      estimator.process(at: now)
+      var isReduced = false
+      while let change = estimator.nextChange() { isReduced = isReduced || change.reason == .delayOveruse }
+      if isReduced { break }
+    }
+    _ = probes(&estimator)
+    #expect((estimator.usage == .overusing) == (delay > 0))
+    estimator.setRates(minimum: .zero, start: nil, maximum: .kilobitsPerSecond(2_000), at: now)
+    #expect(probes(&estimator) == (delay > 0 ? [] : [2_000]))
+  }
+
   @Test func `a delay that builds up lowers the target`() {
     var estimator = makeEstimator(start: 60, maximum: 300)
     estimator.setAvailable(true, at: .zero)

@@ -9,8 +9,8 @@ import Testing
     settings.mode = mode
     var window = CongestionWindow(settings: settings)
     // 450 ms at 800 kbit/s are 45 000 bytes.
-    window.addRoundTrip(.milliseconds(100))
     window.addRoundTrip(.milliseconds(700))
+    window.addRoundTrip(.milliseconds(100))
     window.update(for: .kilobitsPerSecond(800))
     return window
   }

@@ -112,6 +112,31 @@ import Testing
     #expect(abs(measured - milliseconds) <= 33, "\(measured) ms")
   }
 
+  @Test func `over-use halves the rate while the throughput is unknown`() {
+    var estimator = DelayBasedEstimator()
+    estimator.setStart(.kilobitsPerSecond(300))
+    var reduced: [DataRate] = []
+    for index in 0..<40 as Range<Int64> {
+      let (sent, arrived) = (Instant.zero + .milliseconds(10) * index, Instant.zero + .milliseconds(30) * index)
+      let packet = TransportSequencer.Result(number: index, byteCount: 1_000, sent: sent, arrived: arrived)
+      let update = estimator.receive([packet], acknowledged: nil, probe: nil, at: arrived)
+      if update.reason == .delayOveruse, let rate = update.rate { reduced.append(rate) }
+      if !reduced.isEmpty { break }
+    }
+    #expect(reduced.first.map { abs($0.kilobits - 150) <= 15 } == true, "\(reduced)")
+  }
+
+  @Test func `a queue that has drained is told of once`() {
+    var harness = DelayBasedHarness()
+    harness.estimator.setStart(.kilobitsPerSecond(900))
+    for _ in 0..<60 { _ = harness.frame(at: .kilobitsPerSecond(900)) }
+    harness.capacity = .kilobitsPerSecond(700)
+    for _ in 0..<60 { _ = harness.frame(at: .kilobitsPerSecond(900)) }
+    #expect(harness.recoveries == 0)
+    for _ in 0..<120 { _ = harness.frame(at: .kilobitsPerSecond(500)) }
+    #expect(harness.recoveries == 1)
+  }
+
   @Test(arguments: 0..<4) func `jitter of a quarter of a millisecond never lowers the estimate`(seed: UInt64) {
     var random = RandomSource(seed: seed).stream("jitter")
     var harness = DelayBasedHarness()

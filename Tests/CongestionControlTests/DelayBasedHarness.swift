@@ -16,6 +16,8 @@ struct DelayBasedHarness {
   /// The last result; nil when the last feedback gave none.
   private(set) var update: DataRate?
   private(set) var latest = DataRate.bitsPerSecond(0)
+  /// The number of times that the path has drained.
+  private(set) var recoveries = 0
   private var linkFree = Instant.zero + .seconds(100)
   private var nextFrame = Instant.zero
   private var isFirstUpdate = true
@@ -42,7 +44,9 @@ struct DelayBasedHarness {
       throughput.add(packet, arrived: packet.arrived!)
       if let id = packet.probe { probe = probes.add(packet, of: id, arrived: packet.arrived!) ?? probe }
     }
-    update = estimator.receive(packets, acknowledged: throughput.rate, probe: probe, at: now).rate
+    let result = estimator.receive(packets, acknowledged: throughput.rate, probe: probe, at: now)
+    update = result.rate
+    if result.hasRecovered { recoveries += 1 }
     if let update { latest = update }
   }
 
