@@ -1,4 +1,4 @@
-package import CallCore
+import CallCore
 
 /// Detects that the application sends much less than the estimate allows (libwebrtc `AlrDetector`).
 ///
