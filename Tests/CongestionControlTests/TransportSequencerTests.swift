@@ -59,6 +59,18 @@ import Testing
     #expect(sequencer.count == 1 << 15 && sequencer.bytesInFlight == 1 << 15)
   }
 
+  @Test func `a result has the number of its packet, its probe and the bytes without numbers before it`() {
+    var sequencer = TransportSequencer(first: 65_535)
+    _ = sequencer.assign(byteCount: 100, probe: 7, at: .zero)
+    sequencer.sentUnnumbered(byteCount: 60)
+    sequencer.sentUnnumbered(byteCount: 40)
+    for _ in 0..<2 { _ = sequencer.assign(byteCount: 100, at: .zero) }
+    var results: [TransportSequencer.Result] = []
+    sequencer.receive(feedback(65_535, count: 3, arrived: [65_535, 0, 1]), into: &results)
+    #expect(results.map(\.number) == [65_535, 65_536, 65_537])
+    #expect(results.map(\.probe) == [7, nil, nil] && results.map(\.unnumberedByteCount) == [0, 100, 0])
+  }
+
   @Test func `feedback that is lost is counted by its numbers`() {
     var sequencer = TransportSequencer()
     _ = send(&sequencer, 3)

@@ -12,6 +12,8 @@ package struct QueuedPacket: BitwiseCopyable {
   package let priority: PacketPriority
   package let byteCount: Int
   package let enqueued: Instant
+  /// The number of the probe cluster that the packet was sent for, to be given to ``TransportSequencer``.
+  package internal(set) var probe: Int32?
   let handle: PacketHandle
 }
 
@@ -94,12 +96,21 @@ struct PacketQueue: ~Copyable {
   mutating func popFirst(into output: inout OutputSpan<UInt8>) -> QueuedPacket? {
     guard count > 0 else { return nil }
     for lane in lanes.indices {
-      guard let packet = lanes[lane].popFirst() else { continue }
-      pool.withBytes(of: packet.handle) { output.append(contentsOf: $0) }
-      forget(packet)
-      return packet
+      if let packet = popFirst(lane: lane, into: &output) { return packet }
     }
     return nil
+  }
+
+  /// Removes the next packet of a priority and appends its bytes.
+  mutating func popFirst(_ priority: PacketPriority, into output: inout OutputSpan<UInt8>) -> QueuedPacket? {
+    popFirst(lane: priority.rawValue, into: &output)
+  }
+
+  private mutating func popFirst(lane: Int, into output: inout OutputSpan<UInt8>) -> QueuedPacket? {
+    guard let packet = lanes[lane].popFirst() else { return nil }
+    pool.withBytes(of: packet.handle) { output.append(contentsOf: $0) }
+    forget(packet)
+    return packet
   }
 
   /// Removes all packets, and passes each to `visit`.

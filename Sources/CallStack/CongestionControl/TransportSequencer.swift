@@ -4,18 +4,27 @@ package import RTP
 /// Numbers the packets of a transport when they are sent, and evaluates feedback about them
 /// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
 package struct TransportSequencer: Sendable {
-  /// The feedback about one packet.
+  /// The feedback about one packet, whatever the format of the feedback.
   package struct Result: Hashable, Sendable, BitwiseCopyable {
-    package let byteCount: Int
-    package let sent: Instant
+    /// The packet's number, which does not wrap.
+    package var number: Int64
+    package var byteCount: Int
+    package var sent: Instant
     /// The arrival by the remote clock, of which only differences are meaningful; nil for a packet that has not
     /// arrived.
-    package let arrived: Instant?
+    package var arrived: Instant?
+    /// The number of the probe cluster that the packet was part of.
+    package var probe: Int32?
+    /// The bytes of packets without a number, sent between the numbered packet before this one and this one.
+    package var unnumberedByteCount = 0
   }
 
   private struct Packet: BitwiseCopyable {
     var sent: Instant
     var byteCount: Int32
+    var unnumberedByteCount: Int32 = 0
+    /// The probe cluster; zero outside of one.
+    var probe: Int32 = 0
     /// Whether its arrival has not been reported.
     var isOpen: Bool
   }
@@ -26,6 +35,7 @@ package struct TransportSequencer: Sendable {
   private var next: Int64
   /// The highest number that has arrived, and the number of bytes sent after it.
   private var highestArrived: Int64
+  private var unnumberedByteCount = 0
   package private(set) var bytesInFlight = 0
   /// Extends the reference times of feedback, whose 24 bits are the highest of these 32.
   private var references = Unwrapper<UInt32>()
@@ -50,18 +60,26 @@ package struct TransportSequencer: Sendable {
 
   /// Returns the number of a packet that is sent.
   ///
-  /// - Parameter byteCount: the packet's size before protection.
-  package mutating func assign(byteCount: Int, at now: Instant) -> UInt16 {
+  /// - Parameters:
+  ///   - byteCount: the packet's size before protection.
+  ///   - probe: the number of the probe cluster that the packet is part of.
+  package mutating func assign(byteCount: Int, probe: Int32? = nil, at now: Instant) -> UInt16 {
     while oldest < next, now - ring[place(oldest)].sent > Self.memory || count >= Self.limit {
       if oldest > highestArrived { land(oldest) }
       oldest += 1
     }
     if count == ring.count { grow() }
-    ring[place(next)] = Packet(sent: now, byteCount: Int32(clamping: byteCount), isOpen: true)
+    ring[place(next)] = Packet(
+      sent: now, byteCount: Int32(clamping: byteCount), unnumberedByteCount: Int32(clamping: unnumberedByteCount),
+      probe: probe ?? 0, isOpen: true)
+    unnumberedByteCount = 0
     bytesInFlight += byteCount
     next += 1
     return UInt16(truncatingIfNeeded: next - 1)
   }
+
+  /// Notes a packet that is sent without a number, such as audio beside numbered video: it uses bandwidth too.
+  package mutating func sentUnnumbered(byteCount: Int) { unnumberedByteCount += byteCount }
 
   /// Takes feedback, and appends a result for each packet that is kept, by number. A missing packet may be reported as
   /// received later; a received one is reported once.
@@ -104,7 +122,10 @@ package struct TransportSequencer: Sendable {
   private mutating func tell(_ number: Int64, arrived: Instant?, to results: inout [Result]) {
     let packet = ring[place(number)]
     guard packet.isOpen else { return }
-    results.append(Result(byteCount: Int(packet.byteCount), sent: packet.sent, arrived: arrived))
+    results.append(
+      Result(
+        number: number, byteCount: Int(packet.byteCount), sent: packet.sent, arrived: arrived,
+        probe: packet.probe == 0 ? nil : packet.probe, unnumberedByteCount: Int(packet.unnumberedByteCount)))
     guard arrived != nil else {
       if Defect.missingIsLostForEver.isPlanted { ring[place(number)].isOpen = false }
       return

@@ -1,0 +1,13 @@
+package import CallCore
+
+/// The use of the bandwidth by all streams (``RateAllocator/limits``).
+package struct StreamLimits: Hashable, Sendable {
+  /// The sum of the enforced minima, below which the estimate does not fall.
+  package var minimum = DataRate.bitsPerSecond(0)
+  /// The sum of the maxima, which limits probes to twice as much; zero is unknown.
+  package var maximum = DataRate.bitsPerSecond(0)
+  /// The sum of the rates to which padding fills the streams.
+  package var padding = DataRate.bitsPerSecond(0)
+
+  package init() {}
+}
