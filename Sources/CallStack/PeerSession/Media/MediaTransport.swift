@@ -338,7 +338,7 @@ struct MediaTransport: ~Copyable {
       case .goodbye(let goodbye):
         for source in goodbye.sources { depart(source, events: &events) }
       case .sourceDescription, .pictureLossIndication, .fullIntraRequest, .extendedReport, .receiverEstimate,
-        .unknown:
+        .congestionFeedback, .lossNotification, .unknown:
         break
       }
     }
