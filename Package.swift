@@ -203,7 +203,8 @@ package.targets.append(
   .testTarget(
     name: "BugPatternTests",
     dependencies: [
-      "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS", "SRTP",
+      "CallCore", "Codecs", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "VideoReceive",
+      "DTLS", "SRTP",
       "PeerSession", "Profiles", "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "StackWorlds",
     ]))
 

@@ -139,6 +139,9 @@
     case nackFasterThanRoundTrip
     /// 35: retransmissions are sent at once, regardless of their amount (mediasoup#1934).
     case retransmissionsUnpaced
+    /// 36: a key frame is asked for again before the last request can have been answered (jitsi-videobridge#2448,
+    /// mediasoup#232).
+    case keyFrameRequestedAtOnce
     /// 37: a packet that arrives after it was reported as missing is never reported as received (mediasoup#1059).
     case lateArrivalNotTold
     /// 37: a packet that feedback reported as missing stays lost, regardless of later feedback (mediasoup#1059).
@@ -148,6 +151,8 @@
     /// 37: an arrival interval too long for a delta is truncated instead of starting another feedback packet
     /// (janus-gateway#1757).
     case feedbackDeltaOverflows
+    /// 38: after heavy loss the estimate never rises again (mediasoup#1031).
+    case estimateNeverRecovers
     /// 39: playout always runs at the device's rate and never adapts to the sender's (livekit/media-sdk#29).
     case driftNotFollowed
     /// 39: a jump of sequence numbers or timestamps is waited out (werift-webrtc#654).
@@ -156,6 +161,8 @@
     case packetDurationFixed
     /// 40: a sender report that arrives out of order replaces a newer one (werift-webrtc#701, mediasoup#1881).
     case staleSenderReportBelieved
+    /// 41: picture identifiers are not extended over their wrap (mediasoup#140, janus-gateway#3121).
+    case pictureIDsNotExtended
     /// 42: a section receives only the first source that was bound to it by its payload type (str0m#522).
     case changedSourceDropped
     /// 42: the section of a source is found by the payload type, and not by the MID of its packets (srs#4722).

@@ -89,7 +89,9 @@ struct LossBasedEstimator: Sendable {
       state = .delayBased
     }
     guard let current = best, var chosen = choose(isApplicationLimited: isApplicationLimited) else { return }
-    if meanLoss > chosen.inherentLoss { chosen.bandwidth = min(chosen.bandwidth, current.bandwidth) }
+    if meanLoss > chosen.inherentLoss || Defect.estimateNeverRecovers.isPlanted {
+      chosen.bandwidth = min(chosen.bandwidth, current.bandwidth)
+    }
     if state != .delayBased, let recoveryLimit, let recoveryStart, recoveryStart + Self.increaseWindow > now {
       chosen.bandwidth = min(chosen.bandwidth, recoveryLimit)
     }

@@ -1,3 +1,4 @@
+internal import CallCore
 package import RTP
 
 /// Extends picture numbers of seven or fifteen bits.
@@ -13,6 +14,7 @@ package struct PictureIDUnwrapper: Sendable {
   package init() {}
 
   package mutating func unwrap(_ id: PictureID) -> Int64 {
+    if Defect.pictureIDsNotExtended.isPlanted { return Int64(id.value) }
     if id.bitWidth != bitWidth {
       if bitWidth != 0 { base = highest + 1 << 16 }
       bitWidth = id.bitWidth

@@ -32,10 +32,7 @@ struct PatternTable {
 
   /// What is not proved yet, and what it waits for.
   static let waiting: [(pattern: Int, what: String, why: String)] = [
-    (36, "key frames asked for again and again", "video"),
-    (38, "the estimate runs away or never recovers", "congestion control: nothing is estimated"),
-    (41, "picture identifiers wrap or switch layers", "video"),
-    (43, "of IPv6's 1280 bytes, DTLS and ChannelData leave 1191 to SCTP", "data channels: there is no SCTP"),
+    (43, "of IPv6's 1280 bytes, DTLS and ChannelData leave 1191 to SCTP", "data channels: there is no SCTP")
   ]
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
