@@ -54,7 +54,8 @@ package.targets = [
   .target(name: "JitterBuffer", dependencies: ["CallCore", "RTP", "Codecs"], path: stack + "JitterBuffer"),
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "COpenSSL"], path: stack + "SRTP"),
-  .target(name: "Codecs", dependencies: ["CallCore", "COpus", "CVPX"], path: stack + "Codecs"),
+  .target(name: "Pictures", dependencies: ["CallCore"], path: stack + "Pictures"),
+  .target(name: "Codecs", dependencies: ["CallCore", "Pictures", "COpus", "CVPX"], path: stack + "Codecs"),
   .target(name: "Statistics", path: stack + "Statistics"),
   .target(
     name: "PeerSession",
@@ -154,7 +155,8 @@ let tested: [String: [Target.Dependency]] = [
   "JitterBuffer": ["CallCore", "Codecs", "RTP", "StackWorlds"],
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
-  "Codecs": ["CallCore", "COpus"],
+  "Pictures": ["CallCore"],
+  "Codecs": ["CallCore", "COpus", "Pictures"],
   "PeerSession": [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
   ],
