@@ -1,0 +1,44 @@
+package import CallCore
+
+/// A video decoder, real or synthetic.
+package enum VideoDecoder {
+  case vp8(VPXDecoder)
+  case vp9(VPXDecoder)
+  case synthetic(SyntheticVideoDecoder)
+
+  package init(_ codec: VideoCodec) throws(VideoCodecError) {
+    switch codec {
+    case .vp8: self = .vp8(try VPXDecoder(.vp8))
+    case .vp9: self = .vp9(try VPXDecoder(.vp9))
+    case .synthetic: self = .synthetic(SyntheticVideoDecoder())
+    }
+  }
+
+  package var codec: VideoCodec {
+    switch self {
+    case .vp8: .vp8
+    case .vp9: .vp9
+    case .synthetic: .synthetic
+    }
+  }
+
+  /// Whether decoding gives pictures; otherwise it gives their numbers only.
+  package var producesPictures: Bool {
+    switch self {
+    case .vp8, .vp9: true
+    case .synthetic: false
+    }
+  }
+
+  /// Decodes the payload of one frame; its picture gets the timestamp.
+  ///
+  /// - Returns: the frame, or nil if it is not to be shown.
+  package func decode(
+    _ payload: RawSpan, at timestamp: Instant = .zero
+  ) throws(VideoCodecError) -> DecodedVideoFrame? {
+    switch self {
+    case .vp8(let decoder), .vp9(let decoder): try decoder.decode(payload, at: timestamp)
+    case .synthetic(let decoder): try decoder.decode(payload)
+    }
+  }
+}
