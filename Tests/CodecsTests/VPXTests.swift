@@ -49,9 +49,11 @@ import Testing
     #expect((0.8...1.15).contains(share), "\(share) of the target")
   }
 
-  @Test(arguments: codecs)
-  func `another bitrate takes effect without a key frame`(codec: VideoCodec) throws {
-    var settings = videoSettings { $0.bitrate = .kilobitsPerSecond(500) }
+  @Test(arguments: codecs, [1, 3])
+  func `another bitrate takes effect without a key frame`(codec: VideoCodec, layers: Int) throws {
+    var settings = videoSettings {
+      $0.bitrate = .kilobitsPerSecond(500); $0.temporalLayers = layers
+    }
     let encoder = try VPXEncoder(codec, settings: settings)
     let video = GeneratedVideo(.talkingHead, size: settings.size)
     var (before, after, keyFrames) = (0, 0, 0)
@@ -113,6 +115,18 @@ import Testing
     }
     #expect(try VideoRun(codec, .movingBars, seconds: 2, rate(true)).dropped > 5)
     #expect(try VideoRun(codec, .movingBars, seconds: 1, rate(false)).dropped == 0)
+  }
+
+  @Test(arguments: codecs)
+  func `a frame comes at least every two seconds, whatever the bitrate`(codec: VideoCodec) throws {
+    let settings = videoSettings {
+      $0.bitrate = .kilobitsPerSecond(10); $0.frameRate = 10
+    }
+    let run = try VideoRun(codec, .screenText, seconds: 7, settings)
+    let times = run.frames.map(\.timestamp)
+    let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
+    #expect(gaps.contains(.seconds(2)))
+    #expect(gaps.allSatisfy { $0 <= .seconds(2) })
   }
 
   @Test(arguments: codecs)

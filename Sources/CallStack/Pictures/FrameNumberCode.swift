@@ -15,6 +15,10 @@ package enum FrameNumberCode {
   private static let margin = 16
   private static let threshold = (Int(VideoFrame.blackLuma) + Int(VideoFrame.whiteLuma)) / 2
 
+  /// Half the height of a pattern of dots in each cell: libvpx's VP9 was seen to leave blocks without any texture as
+  /// they were, although black had become white.
+  private static let dotHeight: UInt8 = 6
+
   /// The number of rows that the code covers, or nil if the picture is too small for it.
   package static func height(in size: PictureSize) -> Int? {
     let height = 2 * (size.width / cellCount)
@@ -30,9 +34,16 @@ package enum FrameNumberCode {
     guard let height = height(in: frame.size) else { return false }
     let cell = frame.size.width / cellCount
     let bits = word(number % modulus)
-    frame.fill(.y, x: 0..<frame.size.width, y: 0..<height, with: VideoFrame.blackLuma)
-    for index in 0..<cellCount where bits >> (cellCount - 1 - index) & 1 == 1 {
-      frame.fill(.y, x: index * cell..<(index + 1) * cell, y: 0..<height, with: VideoFrame.whiteLuma)
+    let width = frame.size.width
+    frame.modifyPlane(.y) { samples in
+      for column in 0..<width {
+        let index = column / cell
+        let isWhite = index < cellCount && bits >> (cellCount - 1 - index) & 1 == 1
+        for row in 0..<height {
+          let dots = UInt8(truncatingIfNeeded: (column ^ row) & 2) * dotHeight
+          samples[row * width + column] = isWhite ? VideoFrame.whiteLuma - dots : VideoFrame.blackLuma + dots
+        }
+      }
     }
     for plane in [VideoFrame.Plane.u, .v] {
       frame.fill(plane, x: 0..<frame.size.chromaWidth, y: 0..<(height + 1) / 2, with: VideoFrame.neutralChroma)
