@@ -13,7 +13,7 @@ import Testing
 
   @Test(arguments: [(1, [0, 0, 0, 0, 0]), (2, [0, 1, 0, 1, 0]), (3, [0, 2, 1, 2, 0, 2, 1, 2, 0])])
   func `layers follow the pattern of their number`(layers: Int, ids: [Int]) throws {
-    for codec in VPXTests.codecs {
+    for codec in PictureCodecTests.codecs {
       #expect(try run(codec, layers: layers).frames.prefix(ids.count).map(\.layer.id) == ids)
     }
   }
@@ -36,12 +36,12 @@ import Testing
   }
 
   /// What is left must decode to the very pictures of the whole stream.
-  @Test(arguments: VPXTests.codecs, [(2, 0), (3, 0), (3, 1)])
+  @Test(arguments: PictureCodecTests.codecs, [(2, 0), (3, 0), (3, 1)])
   func `upper layers can be dropped and the rest decodes to the same pictures`(
     codec: VideoCodec, layers: (count: Int, kept: Int)
   ) throws {
     let run = try run(codec, layers: layers.count)
-    let (whole, part) = (try VPXDecoder(codec), try VPXDecoder(codec))
+    let (whole, part) = (try VideoDecoder(codec), try VideoDecoder(codec))
     var compared = 0
     for coded in run.frames {
       let wanted = try #require(try whole.decode(coded.bytes)?.picture)
@@ -53,10 +53,10 @@ import Testing
     #expect(compared >= 8 && compared < run.frames.count)
   }
 
-  @Test(arguments: VPXTests.codecs)
+  @Test(arguments: PictureCodecTests.codecs)
   func `a receiver can step up at a frame of synchronisation`(codec: VideoCodec) throws {
     let run = try run(codec, layers: 3)
-    let (whole, part) = (try VPXDecoder(codec), try VPXDecoder(codec))
+    let (whole, part) = (try VideoDecoder(codec), try VideoDecoder(codec))
     // Only layer 0 up to the second round, and then all from the synchronisation of layer 2 on.
     var isOpen = [true, false, false]
     var compared = 0
@@ -104,7 +104,7 @@ import Testing
 
   @Test func `another number of layers begins a new stream`() throws {
     var settings = videoSettings()
-    let encoder = try VPXEncoder(.vp8, settings: settings)
+    let encoder = try VideoEncoder(.vp8, settings: settings, random: RandomStream(seed: 1))
     let video = GeneratedVideo(.movingBars, size: settings.size)
     _ = try encoder.encode(video.frame(0))
     settings.temporalLayers = 2

@@ -14,7 +14,7 @@ struct VideoRun {
     keyFramesAt: [UInt32] = []
   ) throws {
     video = GeneratedVideo(kind, size: settings.size)
-    let encoder = try VPXEncoder(codec, settings: settings)
+    let encoder = try VideoEncoder(codec, settings: settings, random: RandomStream(seed: 1))
     for number in 0..<UInt32(seconds * Double(settings.frameRate)) {
       let frame = video.frame(number, at: Self.time(number, settings))
       if let coded = try encoder.encode(frame, forcingKeyFrame: keyFramesAt.contains(number)) {
@@ -35,8 +35,12 @@ struct VideoRun {
   }
 }
 
-extension VPXDecoder {
+extension VideoDecoder {
   // Expectations cannot hold spans: this takes the bytes themselves.
+  func decode(_ bytes: [UInt8]) throws(VideoCodecError) -> DecodedVideoFrame? { try decode(bytes.span.bytes) }
+}
+
+extension VPXDecoder {
   func decode(_ bytes: [UInt8]) throws(VideoCodecError) -> DecodedVideoFrame? { try decode(bytes.span.bytes) }
 }
 

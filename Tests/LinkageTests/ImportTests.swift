@@ -16,7 +16,7 @@ import Testing
     ("CallStack/RTP", ["CallCore"]),
     ("CallStack/CongestionControl", ["CallCore", "RTP"]),
     ("CallStack/Pictures", ["CallCore"]),
-    ("CallStack/Codecs", ["CallCore", "Pictures", "COpus", "CVPX"]),
+    ("CallStack/Codecs", ["CallCore", "Pictures", "COpus", "CVPX", "COpenH264"]),
     ("CallStack/JitterBuffer", ["CallCore", "RTP", "Codecs"]),
     ("CallStack/SRTP", ["CallCore", "COpenSSL"]),
     ("CallStack/DTLS", ["CallCore", "SRTP", "COpenSSL", "CVirtualClock", "Synchronization"]),

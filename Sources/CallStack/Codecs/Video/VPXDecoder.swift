@@ -15,7 +15,7 @@ package final class VPXDecoder {
 
   /// Makes a decoder of VP8 or VP9. The default limit is 4096 x 2304, that of level 5.1 of most codecs.
   package init(_ codec: VideoCodec, maximumPixels: Int = 4_096 * 2_304) throws(VideoCodecError) {
-    guard codec != .synthetic else { throw .unsupportedSetting("codec") }
+    guard [.vp8, .vp9].contains(codec) else { throw .unsupportedSetting("codec") }
     self.codec = codec
     self.maximumPixels = maximumPixels
     context = .allocate(capacity: 1)
@@ -96,23 +96,10 @@ package final class VPXDecoder {
     guard image.fmt == VPX_IMG_FMT_I420, let size = PictureSize(Int(image.d_w), Int(image.d_h)),
       let y = image.planes.0, let u = image.planes.1, let v = image.planes.2
     else { throw .malformed("the picture is not I420 with 8 bits") }
-    let planes = [
-      (y, image.stride.0, VideoFrame.Plane.y), (u, image.stride.1, .u), (v, image.stride.2, .v),
-    ]
-    let samples = [UInt8](unsafeUninitializedCapacity: size.byteCount) { buffer, count in
-      guard var target = buffer.baseAddress else { return }
-      for (start, stride, plane) in planes {
-        let layout = VideoFrame.layout(of: plane, size: size)
-        for row in 0..<layout.height {
-          target.initialize(from: start + row * Int(stride), count: layout.width)
-          target += layout.width
-        }
-      }
-      count = size.byteCount
-    }
-    guard let frame = VideoFrame(size: size, samples: samples, timestamp: timestamp) else {
-      throw .malformed("the picture has no samples")
-    }
+    let strides = (Int(image.stride.0), Int(image.stride.1), Int(image.stride.2))
+    guard
+      let frame = VideoFrame(size: size, y: (y, strides.0), u: (u, strides.1), v: (v, strides.2), at: timestamp)
+    else { throw .malformed("the picture has no samples") }
     return frame
   }
 }

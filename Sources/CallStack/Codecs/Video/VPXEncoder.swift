@@ -25,7 +25,7 @@ package final class VPXEncoder {
 
   /// Makes an encoder of VP8 or VP9.
   package init(_ codec: VideoCodec, settings: VideoEncoderSettings = VideoEncoderSettings()) throws(VideoCodecError) {
-    guard codec != .synthetic else { throw .unsupportedSetting("codec") }
+    guard [.vp8, .vp9].contains(codec) else { throw .unsupportedSetting("codec") }
     self.codec = codec
     self.settings = settings
     pattern = TemporalPattern(layerCount: settings.temporalLayers)

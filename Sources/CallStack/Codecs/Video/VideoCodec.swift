@@ -4,6 +4,8 @@ package enum VideoCodec: String, CaseIterable, Hashable, Sendable {
   case vp8
   /// VP9 profile 0 by libvpx.
   case vp9
+  /// H.264 constrained baseline by OpenH264.
+  case h264
   /// Frames of modelled sizes without pictures; see ``SyntheticVideo``.
   case synthetic
 }

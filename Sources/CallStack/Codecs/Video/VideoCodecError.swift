@@ -17,4 +17,6 @@ package enum VideoCodecError: Error, Hashable, Sendable {
   case tooManyPixels(width: Int, height: Int)
   /// libvpx returned this code (`vpx_codec_err_t`), with its description.
   case library(code: UInt32, String)
+  /// OpenH264 failed; the text has its code.
+  case openH264(String)
 }
