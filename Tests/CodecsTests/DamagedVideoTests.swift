@@ -35,7 +35,7 @@ import Testing
     let reference = try VideoDecoder(codec)
     for coded in run.frames {
       let picture = try decoder.decode(coded.bytes)?.picture
-      #expect(picture?.samples == (try reference.decode(coded.bytes)?.picture?.samples))
+      #expect(picture?.digest == (try reference.decode(coded.bytes)?.picture?.digest))
     }
   }
 

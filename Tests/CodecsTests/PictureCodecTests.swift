@@ -12,7 +12,7 @@ import Testing
     let (first, second) = (
       try VideoRun(codec, seconds: 1, settings), try VideoRun(codec, seconds: 1, settings)
     )
-    #expect(first.frames == second.frames)
+    #expect(first.frames.map(\.digest) == second.frames.map(\.digest))
     #expect(first.frames.count > 20)
   }
 

@@ -19,7 +19,7 @@ import Testing
 
   @Test func `the same seed gives the same bytes, another seed other sizes`() throws {
     let first = frames(try encoder(), 50)
-    #expect(frames(try encoder(), 50) == first)
+    #expect(frames(try encoder(), 50).map(\.digest) == first.map(\.digest))
     #expect(frames(try encoder(seed: 2), 50).map(\.bytes.count) != first.map(\.bytes.count))
   }
 

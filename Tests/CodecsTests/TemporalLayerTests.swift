@@ -47,7 +47,7 @@ import Testing
       let wanted = try #require(try whole.decode(coded.bytes)?.picture)
       guard coded.layer.id <= layers.kept else { continue }
       let picture = try #require(try part.decode(coded.bytes)?.picture)
-      #expect(picture.samples == wanted.samples)
+      #expect(picture.digest == wanted.digest)
       compared += 1
     }
     #expect(compared >= 8 && compared < run.frames.count)
@@ -64,7 +64,7 @@ import Testing
       let wanted = try #require(try whole.decode(coded.bytes)?.picture)
       if coded.number > 4, coded.layer.isSync { isOpen[coded.layer.id] = true }
       guard isOpen[coded.layer.id], coded.layer.id < 2 || isOpen[1] || coded.layer.isSync else { continue }
-      #expect(try part.decode(coded.bytes)?.picture?.samples == wanted.samples)
+      #expect(try part.decode(coded.bytes)?.picture?.digest == wanted.digest)
       if coded.layer.id > 0 { compared += 1 }
     }
     #expect(isOpen == [true, true, true])

@@ -55,3 +55,12 @@ func videoSettings(_ change: (inout VideoEncoderSettings) -> Void = { _ in }) ->
   change(&settings)
   return settings
 }
+
+// A failed expectation looks for the differences of two arrays, which takes minutes for those of a picture.
+extension VideoFrame {
+  var digest: UInt64 { FNV1a.hash(words: samples.span.bytes) }
+}
+
+extension EncodedVideoFrame {
+  var digest: [UInt64] { [FNV1a.hash(words: bytes.span.bytes), UInt64(number), UInt64(layer.id)] }
+}
