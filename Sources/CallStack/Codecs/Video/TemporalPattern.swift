@@ -3,20 +3,23 @@
 ///
 /// Layer 0 uses the buffer `last`, layer 1 `golden`, layer 2 updates none. The upper layers repeat after 8 frames (two
 /// layers: 4) with a frame that depends only on layer 0.
-struct TemporalPattern {
-  struct Buffers: OptionSet, Hashable {
-    let rawValue: Int
-    static let last = Buffers(rawValue: 1)
-    static let golden = Buffers(rawValue: 2)
-    static let alternate = Buffers(rawValue: 4)
-    static let all: Buffers = [.last, .golden, .alternate]
+package struct TemporalPattern {
+  package struct Buffers: OptionSet, Hashable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let last = Buffers(rawValue: 1)
+    package static let golden = Buffers(rawValue: 2)
+    package static let alternate = Buffers(rawValue: 4)
+    package static let all: Buffers = [.last, .golden, .alternate]
   }
 
   /// The coding of one frame.
-  struct Step: Hashable {
-    var layer: Int
-    var references: Buffers
-    var updates: Buffers
+  package struct Step: Hashable {
+    package var layer: Int
+    package var references: Buffers
+    package var updates: Buffers
     /// Whether the frame leaves the probabilities as they are, so that later frames do not depend on it by them.
     var freezesEntropy: Bool { updates.isEmpty }
 
@@ -26,7 +29,7 @@ struct TemporalPattern {
       self.updates = updates
     }
 
-    static let keyFrame = Step(0, [], .all)
+    package static let keyFrame = Step(0, [], .all)
   }
 
   let layerCount: Int
@@ -40,7 +43,7 @@ struct TemporalPattern {
   /// The numbers of the frames in the buffers last, golden and alternate.
   private var contents: [UInt32?] = [nil, nil, nil]
 
-  init(layerCount: Int) {
+  package init(layerCount: Int) {
     self.layerCount = layerCount
     steps =
       switch layerCount {
@@ -65,7 +68,7 @@ struct TemporalPattern {
   }
 
   /// Returns the coding of the next frame. The first is a key frame.
-  mutating func next(forcingKeyFrame: Bool) -> Step {
+  package mutating func next(forcingKeyFrame: Bool) -> Step {
     guard let position, !forcingKeyFrame else {
       position = 0
       return .keyFrame
@@ -80,7 +83,7 @@ struct TemporalPattern {
   }
 
   /// Records a frame that was coded, and describes it. The encoder may have made it a key frame by itself.
-  mutating func coded(_ step: Step, isKeyFrame: Bool) -> (number: UInt32, layer: TemporalLayer) {
+  package mutating func coded(_ step: Step, isKeyFrame: Bool) -> (number: UInt32, layer: TemporalLayer) {
     let step = isKeyFrame ? .keyFrame : step
     if isKeyFrame { position = 0 }
     if step.updates.contains(.golden) { goldenAge = 0 }

@@ -51,7 +51,7 @@ package final class VPXEncoder {
     let isNewStream = rated != settings
     let layers = self.settings.temporalLayers
     self.settings = settings
-    guard isNewStream else {
+    guard isNewStream || !isOpen else {
       try apply(rates: settings)
       return
     }
