@@ -37,6 +37,8 @@ package.targets = [
   .systemLibrary(name: "COpenSSL", path: c + "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
   .systemLibrary(name: "COpus", path: c + "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev"])]),
   .systemLibrary(name: "CVPX", path: c + "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
+  .systemLibrary(
+    name: "COpenH264", path: c + "COpenH264", pkgConfig: "openh264", providers: [.apt(["libopenh264-dev"])]),
   .systemLibrary(name: "CLinux", path: c + "CLinux"),
   .target(name: "CVirtualClock", path: c + "CVirtualClock"),
   .target(name: "CNamespace", path: c + "CNamespace"),
@@ -55,7 +57,9 @@ package.targets = [
   .target(name: "VideoReceive", dependencies: ["CallCore", "RTP"], path: stack + "VideoReceive"),
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "COpenSSL"], path: stack + "SRTP"),
-  .target(name: "Codecs", dependencies: ["CallCore", "COpus", "CVPX"], path: stack + "Codecs"),
+  .target(name: "Pictures", dependencies: ["CallCore"], path: stack + "Pictures"),
+  .target(
+    name: "Codecs", dependencies: ["CallCore", "Pictures", "COpus", "CVPX", "COpenH264"], path: stack + "Codecs"),
   .target(name: "Statistics", path: stack + "Statistics"),
   .target(
     name: "PeerSession",
@@ -156,7 +160,8 @@ let tested: [String: [Target.Dependency]] = [
   "VideoReceive": ["CallCore", "RTP"],
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
-  "Codecs": ["CallCore", "COpus"],
+  "Pictures": ["CallCore"],
+  "Codecs": ["CallCore", "COpus", "Pictures"],
   "PeerSession": [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
   ],

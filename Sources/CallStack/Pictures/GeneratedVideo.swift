@@ -1,0 +1,48 @@
+package import CallCore
+
+/// A video that is computed: every frame depends only on kind, size, seed and its number, and carries that number as a
+/// ``FrameNumberCode``. A receiver that reads the number can compute the reference picture to compare with.
+package struct GeneratedVideo: Sendable {
+  package enum Kind: String, CaseIterable, Hashable, Sendable {
+    /// Black.
+    case black
+    /// Vertical bars in eight colours that move by two pixels a frame.
+    case movingBars
+    /// A head that sways and speaks in front of a textured wall, with sensor noise: camera video.
+    case talkingHead
+    /// Lines of letters that scroll by one line every 30 frames: screen sharing.
+    case screenText
+  }
+
+  package let kind: Kind
+  package let size: PictureSize
+  package let seed: UInt64
+  /// The parts that do not move.
+  private let background: VideoFrame
+
+  package init(_ kind: Kind, size: PictureSize, seed: UInt64 = 1) {
+    self.kind = kind
+    self.size = size
+    self.seed = seed
+    background =
+      switch kind {
+      case .talkingHead: TalkingHeadPainter.background(size, seed: seed)
+      case .black, .movingBars, .screenText: VideoFrame(filled: size)
+      }
+  }
+
+  /// Returns a frame. Its `contentID` is the number.
+  package func frame(_ number: UInt32, at timestamp: Instant = .zero) -> VideoFrame {
+    var frame = background
+    frame.timestamp = timestamp
+    frame.contentID = number
+    switch kind {
+    case .black: break
+    case .movingBars: MovingBarsPainter.paint(&frame, number: number)
+    case .talkingHead: TalkingHeadPainter.paint(&frame, number: number, seed: seed)
+    case .screenText: ScreenTextPainter.paint(&frame, number: number, seed: seed)
+    }
+    FrameNumberCode.write(number, into: &frame)
+    return frame
+  }
+}
