@@ -369,6 +369,33 @@ import Testing
     #expect(result.findings.map(\.title) == ["timeline entry 'delay'"], "\(result.findings)")
   }
 
+  @Test func `a firing that met nothing does not make up for one that the end cuts short`() throws {
+    let result = try run(
+      """
+      callsim: 1
+      id: test
+      run: 19200ms
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { id: delay, every: 8s, times: 2, fault: signal.delay, message: call_hangup, by: 3s, for: 2s }
+        - { id: bye, at: 16500ms, do: alice.hangup }
+      expect: [{ eventually: alice.call.state == ended, within: 1s, of: bye }]
+      """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'delay'"], "\(result.findings)")
+  }
+
+  @Test func `a reordering whose message is passed after its end is met`() throws {
+    let result = try call(
+      with: """
+          - { at: 5s, fault: signal.reorder, message: call_hangup, from: alice, for: 5500ms }
+          - { at: 10s, do: alice.hangup }
+          - { at: 10600ms, send: call_decline, from: alice, to: bob, fields: { callId: alice-1 } }
+        """)
+    #expect(result.findings.isEmpty, "\(result.findings)")
+  }
+
   @Test func `a run does not wait for what is held while it waits`() throws {
     let result = try run(
       """

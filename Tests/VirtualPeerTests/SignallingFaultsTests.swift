@@ -53,6 +53,31 @@ import Testing
     #expect(bench.texts == ["1", "1", "2"])
   }
 
+  @Test func `a message that does not leave overtakes nothing`() throws {
+    for fault in [SignallingFault(.drop, type: "candidate"), SignallingFault(.delay(.seconds(3)), type: "candidate")] {
+      let bench = try Bench()
+      let reorder = bench.faults.add(SignallingFault(.reorder, type: "offer"))
+      bench.faults.add(fault)
+      bench.pass("1")
+      bench.pass("2", type: "candidate")
+      #expect(bench.texts == [])
+      #expect(bench.faults.meetings(of: reorder) == 0)
+      bench.run(for: .milliseconds(1_500))
+      #expect(bench.texts == ["1"])
+    }
+  }
+
+  @Test func `a message that two faults have held meets a later one once`() throws {
+    let bench = try Bench()
+    for _ in 0..<2 { bench.faults.add(SignallingFault(.delay(.seconds(2)))) }
+    bench.pass("1")
+    bench.run(for: .seconds(1))
+    bench.faults.add(SignallingFault(.duplicate))
+    bench.faults.add(SignallingFault(.delay(.seconds(3))))
+    bench.run(for: .seconds(20))
+    #expect(bench.delivered.map(\.time) == [.zero + .seconds(7), .zero + .seconds(7)])
+  }
+
   @Test func `each of two duplications adds one message`() throws {
     let bench = try Bench()
     for _ in 0..<2 { bench.faults.add(SignallingFault(.duplicate, count: 1)) }

@@ -23,6 +23,14 @@ public struct SignallingFault: Hashable, Sendable {
     /// Lost, while the connections seem to be open. Without a type and users this includes upgrades and closings.
     case blackhole
 
+    /// Whether the frame does not leave at once.
+    var holds: Bool {
+      switch self {
+      case .delay, .reorder, .mutate(.description(.inlineCandidates)): true
+      case .drop, .duplicate, .corrupt, .damage, .set, .mutate, .mutateFrame, .blackhole: false
+      }
+    }
+
     /// Whether the text becomes another.
     var isCorruption: Bool {
       switch self {
@@ -120,6 +128,8 @@ package final class SignallingFaults {
   private struct Exit {
     let deliver: (SignallingMessage) -> Void
     let lost: () -> Void
+    /// The first fault that has begun since the message was held; nil if it was not.
+    var since: ID?
   }
 
   /// A frame that waits to be overtaken.
@@ -215,15 +225,6 @@ package final class SignallingFaults {
     _ message: SignallingMessage, on lane: Lane, from first: ID = 0, deliver: @escaping (SignallingMessage) -> Void,
     lost: @escaping () -> Void = {}
   ) {
-    let overtaken = held.filter { $0.lane == lane }
-    held.removeAll { $0.lane == lane }
-    defer {
-      for late in overtaken {
-        late.timer.cancel()
-        counts[late.fault, default: 0] += 1
-        release(late)
-      }
-    }
     var effects: [(id: ID, effect: SignallingFault.Effect)] = []
     var isLost = false
     // Each fault acts on what the older ones leave: an equal one finds nothing to change.
@@ -249,9 +250,20 @@ package final class SignallingFaults {
       isLost = effect == .drop || effect == .blackhole
       if let changed = changed(current, by: effect) { current = changed }
     }
-    // An overtaking frame is not held itself, or the two would not change places.
-    if !overtaken.isEmpty { effects.removeAll { $0.effect == .reorder } }
     guard !isLost else { return lost() }
+    // An overtaking frame is not held itself, or the two would not change places.
+    let waiting = held.filter { $0.lane == lane }
+    if !waiting.isEmpty { effects.removeAll { $0.effect == .reorder } }
+    // One that does not leave now overtakes nothing.
+    let overtaken = effects.contains { $0.effect.holds } ? [] : waiting
+    if !overtaken.isEmpty { held.removeAll { $0.lane == lane } }
+    defer {
+      for late in overtaken {
+        late.timer.cancel()
+        counts[late.fault, default: 0] += 1
+        release(late)
+      }
+    }
     carryOut(effects[...], on: message, lane, Exit(deliver: deliver, lost: lost))
   }
 
@@ -277,13 +289,13 @@ package final class SignallingFaults {
     _ effects: ArraySlice<(id: ID, effect: SignallingFault.Effect)>, on message: SignallingMessage, _ lane: Lane,
     _ exit: Exit
   ) {
-    guard let (id, effect) = effects.first else { return exit.deliver(message) }
-    let goOn = { [self] in carryOut(effects.dropFirst(), on: $0, lane, exit) }
-    let goOnLater = { [self, known = nextID] in
-      let rest = Exit(
-        deliver: { [self] in pass($0, on: lane, from: known, deliver: exit.deliver, lost: exit.lost) }, lost: exit.lost)
-      carryOut(effects.dropFirst(), on: $0, lane, rest)
+    guard let (id, effect) = effects.first else {
+      guard let since = exit.since else { return exit.deliver(message) }
+      return pass(message, on: lane, from: since, deliver: exit.deliver, lost: exit.lost)
     }
+    let goOn = { [self] in carryOut(effects.dropFirst(), on: $0, lane, exit) }
+    let rest = Exit(deliver: exit.deliver, lost: exit.lost, since: exit.since ?? nextID)
+    let goOnLater = { [self] in carryOut(effects.dropFirst(), on: $0, lane, rest) }
     switch effect {
     case .drop, .blackhole: break
     case .delay(let interval):
@@ -298,7 +310,9 @@ package final class SignallingFaults {
       carryOut(effects.dropFirst().filter { $0.effect != .duplicate }[...], on: message, lane, exit)
     case .reorder: hold(message, on: lane, for: id, goOnLater)
     case .mutate(.description(.inlineCandidates)):
+      let number = keep(message, heldBy: id, until: clock.now + Self.candidateTime)
       clock.schedule(after: Self.candidateTime) { [self] in
+        letGo(number, heldBy: id)
         goOnLater(mutated(message, by: .description(.inlineCandidates)) ?? message)
       }
     case .corrupt, .damage, .set, .mutate, .mutateFrame: goOn(changed(message, by: effect) ?? message)

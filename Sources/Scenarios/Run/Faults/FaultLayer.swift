@@ -84,9 +84,8 @@ final class FaultLayer {
   /// Returns why the faults of an entry are incomplete so far; nil when one of them is complete.
   func rest(of entry: String) -> String? {
     let instances = (past + active).filter { $0.entry == entry }
-    guard !instances.contains(where: { $0.rest() == nil && $0.end == nil }), let first = instances.first else {
-      return nil
-    }
+    let isComplete = instances.contains { $0.rest() == nil && $0.end == nil && $0.reach.hasMet() }
+    guard !isComplete, let first = instances.first(where: { $0.rest() != nil || $0.end != nil }) else { return nil }
     if let rest = first.rest() { return rest }
     return first.end.map {
       "it was to last until \(Wording.time($0)), and the run ended at \(Wording.time(simulator.now))"
@@ -202,7 +201,9 @@ final class FaultLayer {
     let faults = server.faults
     let id = faults.add(fault)
     instance.reach = FaultReach(
-      lack: faults.isForestalled(id) ? "another fault took its messages" : Self.lack(of: fault.effect)
+      lack: faults.isForestalled(id) ? "another fault took its messages" : Self.lack(of: fault.effect),
+      // A message that it held may be passed after its end.
+      isAskedLate: true
     ) { faults.meetings(of: id) > 0 }
     instance.heldUntil = { faults.heldUntil(by: id) }
     instance.rest = {
