@@ -1,6 +1,7 @@
 import CallCore
 import SimNet
 import Testing
+import Vocabulary
 
 @testable import VirtualPeer
 
@@ -65,6 +66,19 @@ import Testing
       bench.run(for: .milliseconds(1_500))
       #expect(bench.texts == ["1"])
     }
+  }
+
+  @Test func `a transport frame overtakes no message`() throws {
+    let bench = try Bench()
+    let reorder = bench.faults.add(SignallingFault(.reorder, type: "offer"))
+    let content = MessageContent("offer")
+    bench.faults.pass(
+      SignallingMessage(type: "offer", from: "alice", to: "bob", text: "1", content: content),
+      on: .init(socket: 1, isToClient: true)
+    ) { bench.delivered.append((.zero, $0.text)) }
+    bench.pass("2", type: "ping")
+    #expect(bench.texts == ["2"])
+    #expect(bench.faults.meetings(of: reorder) == 0)
   }
 
   @Test func `a message that two faults have held meets a later one once`() throws {

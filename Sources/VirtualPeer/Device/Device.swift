@@ -99,14 +99,20 @@ public final class Device {
   /// Keeps events that wait.
   ///
   /// - Returns: their places in ``lateEvents``.
-  func hold(_ names: [ConnectionEventName], until due: Instant) -> Range<Int> {
+  func hold(_ names: [ConnectionEventName], from began: Instant, until due: Instant) -> Range<Int> {
     let start = lateEvents.count
-    lateEvents += names.map { LateEvent(name: $0, fault: eventLateness.fault(of: $0) ?? 0, due: due) }
+    lateEvents += names.map { LateEvent(name: $0, fault: eventLateness.fault(of: $0) ?? 0, began: began, due: due) }
     return start..<lateEvents.count
   }
 
-  func settle(_ places: Range<Int>, _ outcome: LateEvent.Outcome) {
-    for place in places { lateEvents[place].outcome = outcome }
+  /// Notes that held events have reached the app.
+  func came(_ places: Range<Int>) {
+    for place in places { lateEvents[place].outcome = .came }
+  }
+
+  /// Notes that held events do not reach the app any more.
+  func discard(_ places: Range<Int>, at now: Instant) {
+    for place in places { lateEvents[place].outcome = lateEvents[place].began < now ? .lost : .discarded }
   }
 
   /// The number of events so far, by name.

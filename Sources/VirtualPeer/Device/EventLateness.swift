@@ -6,13 +6,17 @@ package struct LateEvent {
   package enum Outcome {
     case waiting
     case came
-    /// Its connection was closed first.
+    /// Its connection was closed first, and the app did without it until then.
+    case lost
+    /// Its connection was closed at once.
     case discarded
   }
 
   package let name: ConnectionEventName
   /// The fault that made it late.
   package let fault: Int
+  /// The time at which it happened.
+  package let began: Instant
   /// The time at which it reaches the app.
   package let due: Instant
   package internal(set) var outcome = Outcome.waiting

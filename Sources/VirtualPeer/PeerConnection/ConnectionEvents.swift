@@ -38,7 +38,7 @@ package struct ConnectionEvents {
     trace.close()
     for (places, timer) in held.timers {
       timer.cancel()
-      device.settle(places, .discarded)
+      device.discard(places, at: clock.now)
     }
     held.timers = []
   }
@@ -73,9 +73,9 @@ package struct ConnectionEvents {
       }
       return
     }
-    let places = device.hold(events.map(\.name), until: clock.now + delay)
+    let places = device.hold(events.map(\.name), from: clock.now, until: clock.now + delay)
     let timer = clock.schedule(after: delay) { [weak connection, device, held] in
-      device.settle(places, .came)
+      device.came(places)
       // A later event may have a shorter delay.
       held.timers.removeAll { $0.places == places }
       if let connection { Self.deliver(events, to: connection) }

@@ -14,9 +14,11 @@ struct MessageLog {
   private var messages: [String: Kind] = [:]
   /// The first message of each type to each user, in the order in which they came.
   private(set) var firstToEach: [SignallingMessage] = []
-  private var callIDs: [JSON] = []
+  /// The calls in the order in which their ids came up, with the users of their messages.
+  private var calls: [(id: JSON, users: Set<String>)] = []
   private var users: [String] = []
-  private var candidates: [String: [String]] = [:]
+  /// The candidates of each user, with the call that they are for.
+  private var candidates: [String: [(call: JSON?, text: String)]] = [:]
 
   mutating func record(_ message: SignallingMessage, _ declaration: MessageDeclaration?) {
     for user in [message.from, message.to] {
@@ -28,14 +30,16 @@ struct MessageLog {
     kind.newest = message
     messages[message.type] = kind
     if !firstToEach.contains(where: { $0.type == message.type && $0.to == message.to }) { firstToEach.append(message) }
-    if let id = declaration?.field(.callID).flatMap({ content[$0.name] }), callIDs.last != id {
-      callIDs.removeAll { $0 == id }
-      callIDs.append(id)
+    let call = declaration?.field(.callID).flatMap { content[$0.name] }
+    if let call {
+      let index = calls.firstIndex { $0.id == call } ?? calls.count
+      if index == calls.count { calls.append((call, [])) }
+      calls[index].users.formUnion([message.from, message.to].compactMap(\.self))
     }
     if let sender = message.from, let field = declaration?.field(.candidate)?.name,
       case .string(let candidate)? = content[field], !candidate.isEmpty
     {
-      candidates[sender, default: []].append(candidate)
+      candidates[sender, default: []].append((call, candidate))
     }
   }
 
@@ -46,13 +50,16 @@ struct MessageLog {
     return kind.first.indices.contains(number - 1) ? kind.first[number - 1] : nil
   }
 
-  /// Returns values from outside a message for its mutation: the id of the call before its own, a third user, and the
-  /// candidates of its sender.
+  /// Returns values from outside a message for its mutation: the id of an earlier call of one of its users, a third user,
+  /// and the candidates of its sender for its call.
   func context(of message: SignallingMessage, _ declaration: MessageDeclaration?) -> MessageMutation.Context {
     let own = declaration?.field(.callID).flatMap { message.content?[$0.name] }
     let otherUser = users.last { $0 != message.from && $0 != message.to } ?? "nobody"
+    let users = Set([message.from, message.to].compactMap(\.self))
+    let earlier = calls.prefix { $0.id != own }.last { !$0.users.isDisjoint(with: users) }
+    let known = message.from.flatMap { candidates[$0] } ?? []
     return MessageMutation.Context(
-      otherCall: callIDs.last { $0 != own } ?? .string("no-such-call"), otherUser: .string(otherUser),
-      candidates: message.from.flatMap { candidates[$0] } ?? [])
+      otherCall: earlier?.id ?? .string("no-such-call"), otherUser: .string(otherUser),
+      candidates: known.filter { own == nil || $0.call == nil || $0.call == own }.map(\.text))
   }
 }

@@ -142,6 +142,7 @@ package final class SignallingFaults {
     let fault: ID
   }
 
+  private static let inlining = SignallingFault.Effect.mutate(.description(.inlineCandidates))
   private static let longestHold = Interval.seconds(1)
   /// The time that a description waits for the candidates that are put into it.
   private static let candidateTime = Interval.milliseconds(500)
@@ -243,8 +244,10 @@ package final class SignallingFaults {
         forestalled.insert(faults[index].id)
         continue
       }
-      // A message that is held is met when another one has passed it.
-      if effect != .reorder { counts[faults[index].id, default: 0] += 1 }
+      // A message that is held to be passed is met when another one has passed it, and one that waits for candidates when
+      // some have come.
+      let isMetLater = effect == .reorder || effect == Self.inlining
+      if !isMetLater { counts[faults[index].id, default: 0] += 1 }
       effects.append((faults[index].id, effect))
       tell(effect, message)
       isLost = effect == .drop || effect == .blackhole
@@ -252,11 +255,13 @@ package final class SignallingFaults {
     }
     guard !isLost else { return lost() }
     // An overtaking frame is not held itself, or the two would not change places.
-    let waiting = held.filter { $0.lane == lane }
+    // Nor does a ping tell of the order of messages.
+    let passes = { (late: Held) in late.lane == lane && (message.content != nil || late.message.content == nil) }
+    let waiting = held.filter(passes)
     if !waiting.isEmpty { effects.removeAll { $0.effect == .reorder } }
     // One that does not leave now overtakes nothing.
     let overtaken = effects.contains { $0.effect.holds } ? [] : waiting
-    if !overtaken.isEmpty { held.removeAll { $0.lane == lane } }
+    if !overtaken.isEmpty { held.removeAll(where: passes) }
     defer {
       for late in overtaken {
         late.timer.cancel()
@@ -313,7 +318,9 @@ package final class SignallingFaults {
       let number = keep(message, heldBy: id, until: clock.now + Self.candidateTime)
       clock.schedule(after: Self.candidateTime) { [self] in
         letGo(number, heldBy: id)
-        goOnLater(mutated(message, by: .description(.inlineCandidates)) ?? message)
+        let changed = mutated(message, by: .description(.inlineCandidates))
+        if changed != nil { counts[id, default: 0] += 1 }
+        goOnLater(changed ?? message)
       }
     case .corrupt, .damage, .set, .mutate, .mutateFrame: goOn(changed(message, by: effect) ?? message)
     }

@@ -2,6 +2,7 @@ internal import CallCore
 internal import ScenarioFormat
 internal import SimNet
 internal import VirtualPeer
+internal import Vocabulary
 
 /// The faults in force over a world.
 ///
@@ -193,6 +194,7 @@ final class FaultLayer {
     switch effect {
     case .reorder: "no message like this was passed by another"
     case .set: "no message was like this, or each had that value already"
+    case .mutate(.description(.inlineCandidates)): "no message was like this, or none had candidates soon enough"
     case .drop, .delay, .duplicate, .corrupt, .damage, .mutate, .mutateFrame, .blackhole: "no message was like this"
     }
   }

@@ -94,7 +94,7 @@ extension FaultReach {
     self.init(lack: lack(), isAskedLate: true) { idle().isEmpty }
   }
 
-  /// Measures the delay of events: one that its connection no longer delivers is not late.
+  /// Measures the delay of events. One that its connection no longer delivers was missing until then.
   init(
     _ late: LateEventTally, _ state: LayeredState<EventLateness, [ConnectionEventName: Int]>, _ fault: FaultID
   ) {
@@ -102,7 +102,7 @@ extension FaultReach {
       guard state.hasMet(fault) else {
         return state.lack(of: fault, known: "they were as late already", "no such event came while it lasted")
       }
-      return "their connection was closed before they came"
+      return "their connection was closed as they came"
     }
     self.init(lack: lack(), isAskedLate: true) { state.hasMet(fault) && !late.isDiscarded }
   }

@@ -13,7 +13,7 @@ struct LateEventTally {
   /// The events that have not reached the app yet.
   private var waiting: some Sequence<LateEvent> { events.filter { $0.outcome == .waiting } }
 
-  /// Whether every event was thrown away, because its connection was closed first.
+  /// Whether every event was thrown away at once, because its connection was closed.
   var isDiscarded: Bool { events.allSatisfy { $0.outcome == .discarded } }
 
   /// The time at which the last of the waiting events reaches the app; nil if none waits.
