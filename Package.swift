@@ -51,15 +51,18 @@ package.targets = [
   .target(name: "ICE", dependencies: ["CallCore", "STUN"], path: stack + "ICE"),
   .target(name: "TURN", dependencies: ["CallCore", "STUN", "Digests"], path: stack + "TURN"),
   .target(name: "SDP", dependencies: ["CallCore"], path: stack + "SDP"),
-  .target(name: "RTP", dependencies: ["CallCore"], path: stack + "RTP"),
+  // The syntax of coded pictures that payload formats and decoders read.
+  .target(name: "Bitstreams", dependencies: ["CallCore"], path: stack + "Bitstreams"),
+  .target(name: "RTP", dependencies: ["Bitstreams", "CallCore"], path: stack + "RTP"),
   .target(name: "CongestionControl", dependencies: ["CallCore", "RTP"], path: stack + "CongestionControl"),
   .target(name: "JitterBuffer", dependencies: ["CallCore", "RTP", "Codecs"], path: stack + "JitterBuffer"),
-  .target(name: "VideoReceive", dependencies: ["CallCore", "RTP"], path: stack + "VideoReceive"),
+  .target(name: "VideoReceive", dependencies: ["Bitstreams", "CallCore", "RTP"], path: stack + "VideoReceive"),
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "COpenSSL"], path: stack + "SRTP"),
   .target(name: "Pictures", dependencies: ["CallCore"], path: stack + "Pictures"),
   .target(
-    name: "Codecs", dependencies: ["CallCore", "Pictures", "COpus", "CVPX", "COpenH264"], path: stack + "Codecs"),
+    name: "Codecs", dependencies: ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264"],
+    path: stack + "Codecs"),
   .target(name: "Statistics", path: stack + "Statistics"),
   .target(
     name: "PeerSession",
@@ -154,14 +157,15 @@ package.targets.append(
 
 let tested: [String: [Target.Dependency]] = [
   "CallCore": [], "Digests": [], "STUN": ["CallCore", "Digests"], "ICE": ["CallCore", "StackWorlds", "STUN"],
-  "TURN": ["CallCore", "Digests", "StackWorlds", "STUN"], "SDP": ["CallCore"], "RTP": ["CallCore"],
+  "TURN": ["CallCore", "Digests", "StackWorlds", "STUN"], "SDP": ["CallCore"], "Bitstreams": [],
+  "RTP": ["Bitstreams", "CallCore"],
   "CongestionControl": ["CallCore", "RTP"],
   "JitterBuffer": ["CallCore", "Codecs", "RTP", "StackWorlds"],
   "VideoReceive": ["CallCore", "RTP"],
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
   "Pictures": ["CallCore"],
-  "Codecs": ["CallCore", "COpus", "Pictures"],
+  "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures"],
   "PeerSession": [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
   ],

@@ -1,3 +1,4 @@
+import Bitstreams
 import CallCore
 import Codecs
 import Pictures
@@ -91,7 +92,7 @@ import Testing
       if codec == .vp8 {
         let header = try #require(VP8FrameHeader(bytes: coded.bytes))
         #expect(header.isKeyFrame == coded.isKeyFrame && header.isShown)
-        #expect((header.width, header.height) == (coded.isKeyFrame ? (160, 120) : (0, 0)))
+        #expect((header.width ?? 0, header.height ?? 0) == (coded.isKeyFrame ? (160, 120) : (0, 0)))
       } else if codec == .vp9 {
         let header = try #require(VP9FrameHeader(bytes: coded.bytes))
         #expect(header.isKeyFrame == coded.isKeyFrame && !header.showsExisting)

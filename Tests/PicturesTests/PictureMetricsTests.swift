@@ -61,22 +61,4 @@ import Testing
       try SSIM.gauss11(VideoFrame(filled: small), VideoFrame(filled: small))
     }
   }
-
-  /// Values of Python's `math.log`.
-  @Test(
-    arguments: [
-      (1, 0), (2, 0.6931471805599453), (10, 2.302585092994046), (0.1, -2.3025850929940455),
-      (1.4142135623730951, 0.3465735902799727), (0.7071067811865475, -0.34657359027997275),
-      (1e-300, -690.7755278982137), (1e300, 690.7755278982137), (.leastNonzeroMagnitude, -744.4400719213812),
-    ] as [(Double, Double)])
-  func `the logarithm is that of mathematics`(x: Double, wanted: Double) {
-    #expect(abs(naturalLogarithm(x) - wanted) <= 4e-16 * max(1, abs(wanted)))
-  }
-
-  @Test func `the logarithm of what has none is not a number`() {
-    #expect(naturalLogarithm(0) == -.infinity)
-    #expect(naturalLogarithm(-1).isNaN)
-    #expect(naturalLogarithm(.nan).isNaN)
-    #expect(naturalLogarithm(.infinity) == .infinity)
-  }
 }

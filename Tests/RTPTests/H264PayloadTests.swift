@@ -17,20 +17,6 @@ import Testing
     return result
   }
 
-  @Test func `the NAL units of a byte stream lie between start codes of three and four bytes`() {
-    let bytes: [UInt8] = [9, 0, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x68, 2, 0, 0, 0, 0, 1, 0x65, 0, 3, 0, 0]
-    var units = H264ByteStream(bytes.span.bytes)
-    var found: [[UInt8]] = []
-    while let unit = units.next(in: bytes.span.bytes) { found.append(Array(bytes[unit.range])) }
-    #expect(found == [[0x67, 1], [0x68, 2], [0x65, 0, 3]])
-  }
-
-  @Test func `bytes without a start code hold no NAL unit`() {
-    let bytes: [UInt8] = [0x67, 1, 0, 0, 2, 0, 0]
-    var units = H264ByteStream(bytes.span.bytes)
-    #expect(units.next(in: bytes.span.bytes) == nil)
-  }
-
   @Test func `small NAL units share an STAP-A with the highest importance of them`() throws {
     // RFC 6184 section 5.7.1 figure 7: the header, then a size before each unit.
     let frame = stream([[0x27, 1, 2], [0x68, 3], [0x65, 4, 5, 6]])

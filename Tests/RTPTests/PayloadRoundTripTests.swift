@@ -1,3 +1,4 @@
+import Bitstreams
 import CallCore
 import RTP
 import Testing

@@ -9,16 +9,9 @@ import Testing
 
 /// Faults as files write them, in whole runs.
 @Suite struct RunningFaultTests {
-  private func run(_ text: String) throws -> RunResult {
-    let profiles = ProfileCatalogue.builtIn
-    let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: profiles.registry)
-    let file = try #require(loaded.scenario, "\(loaded.report.rendered(as: .text(color: false)))")
-    return try SingleRun(cell: file.cells[0], seed: 1, path: "test.yaml", profiles: profiles).execute()
-  }
-
   @Test(arguments: ["udp", "tcp"], [true, false])
   func `DTLS is dropped whatever the transport to the relay`(transport: String, isDropped: Bool) throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -39,7 +32,7 @@ import Testing
 
   @Test(arguments: ["udp", "tcp"])
   func `packets from one peer to another are dropped behind a relay, too`(transport: String) throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -132,7 +125,7 @@ import Testing
         #expect(loaded.diagnostics.map(\.code) == (isTaken ? [.wrongRouter] : []), "\(loaded.diagnostics)")
         if isTaken { continue }
       }
-      let result = try run(text)
+      let result = try play(text)
       #expect(result.verdict == (isTaken ? .vacuous : .pass), "\(result.findings)")
       guard isTaken else { continue }
       #expect(result.findings.map(\.location) == ["test.yaml:10:11"])
@@ -147,7 +140,7 @@ import Testing
       (", servers: { relay: { kind: turn, transports: [tcp] } }", "[turn]"),
     ] {
       let own = peer.isEmpty ? "" : ", servers: \(peer)"
-      let result = try run(
+      let result = try play(
         """
         callsim: 1
         id: test
@@ -171,7 +164,7 @@ import Testing
   /// Alice talks with Bob, directly or through relays on both sides.
   private func talk(_ way: String, _ faults: [String], expect: [String]) throws -> RunResult {
     let policy = way == "direct" ? "" : ", ice: { policy: relay, turn_transports: [\(way)] }"
-    return try run(
+    return try play(
       """
       callsim: 1
       id: test
@@ -215,7 +208,7 @@ import Testing
 
   /// Alice talks with Bob first, then with Carol.
   private func recovery(_ fault: String) throws -> RunResult {
-    try run(
+    try play(
       """
       callsim: 1
       id: test
@@ -264,220 +257,8 @@ import Testing
     #expect(FirewallRules(of: network) == nil)
   }
 
-  // MARK: Late events
-
-  private func lateEvents(_ event: String) -> String {
-    """
-    callsim: 1
-    id: test
-    peers: { alice: { profile: knotos, network: internet }, bob: { profile: knotos, network: internet } }
-    timeline:
-      - { at: 0s, fault: device.events-late, peer: bob, event: \(event), by: 2s, for: 20s }
-      - { at: 0s, do: alice.call, to: bob }
-      - { id: accept, when: bob.call.state == ringing, do: bob.accept }
-      - { mark: late, after: 1900ms, of: accept }
-      - { at: 22s, do: alice.hangup }
-    expect:
-      - { eventually: alice.call.state == connected, within: 1s, of: accept }
-      - { never: bob.call.state == connected, between: [accept, late] }
-      - { eventually: bob.call.state == connected, within: 2500ms, of: accept }
-    """
-  }
-
-  @Test func `an event of a connection that is late reaches the app after others`() throws {
-    let result = try run(lateEvents("connectionstatechange"))
-    #expect(result.verdict == .pass, "\(result.findings)")
-  }
-
-  @Test func `only the named event is late`() throws {
-    let result = try run(lateEvents("iceconnectionstatechange"))
-    #expect(result.verdict == .fail, "\(result.findings)")
-  }
-
-  @Test func `a late event that never comes meets nothing`() throws {
-    let result = try run(lateEvents("removetrack"))
-    #expect(result.findings.contains { $0.actual == "it met nothing: no such event came while it lasted" })
-  }
-
-  private func call(with entries: String) throws -> RunResult {
-    try run(
-      """
-      callsim: 1
-      id: test
-      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
-      run: 20s
-      timeline:
-        - { at: 1s, do: alice.call, to: bob }
-        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-      \(entries)
-      expect:
-        - { eventually: bob.call.state == ringing, within: 5s, of: start }
-      """)
-  }
-
-  @Test func `an event that has not come is not made up for by another fault's`() throws {
-    let result = try call(
-      with: """
-          - { id: short, at: 0s, fault: device.events-late, peer: bob, event: icecandidate, by: 1ms }
-          - { id: long, at: 0s, fault: device.events-late, peer: bob, event: connectionstatechange, by: 18500ms }
-        """)
-    #expect(result.findings.map(\.title) == ["timeline entry 'long'"])
-    #expect(result.findings.allSatisfy { $0.actual.hasPrefix("connectionstatechange was to come at ") })
-  }
-
-  @Test func `an event that the app did not get before it gave up was late`() throws {
-    let result = try call(
-      with: """
-          - { id: late, at: 0s, fault: device.events-late, peer: bob, event: connectionstatechange, by: 18500ms }
-          - { at: 15s, do: alice.hangup }
-        """)
-    #expect(result.findings.isEmpty, "\(result.findings)")
-  }
-
-  @Test func `a delayed message that has not come is not made up for by another`() throws {
-    let result = try call(
-      with: """
-          - { id: delay, at: 0s, fault: signal.delay, message: call_hangup, by: 5s }
-          - { at: 4s, send: call_hangup, from: alice, to: bob, fields: { callId: other } }
-          - { at: 18s, do: alice.hangup }
-        """)
-    #expect(result.findings.map(\.title) == ["timeline entry 'delay'"])
-  }
-
-  @Test func `an event of an older fault that is as long does not count for a younger one`() throws {
-    let result = try call(
-      with: """
-          - { id: A, at: 0s, fault: device.events-late, peer: bob, event: connectionstatechange, by: 3s, for: 8s }
-          - { id: B, at: 2s, fault: device.events-late, peer: bob, event: connectionstatechange, by: 3s }
-          - { at: 10s, do: bob.hangup }
-        """)
-    #expect(result.findings.map(\.title) == ["timeline entry 'B'"], "\(result.findings)")
-  }
-
-  @Test(arguments: ["satellite, ice: { policy: relay }", "home"])
-  func `candidates that come too late are not put into the description`(network: String) throws {
-    let result = try run(
-      """
-      callsim: 1
-      id: test
-      run: 20s
-      topology: { turn: true }
-      peers: { alice: { profile: knotos, network: \(network) }, bob: { profile: knotos, network: home } }
-      timeline:
-        - { id: call, at: 1s, do: alice.call, to: bob }
-        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-        - { id: inline, at: 0s, fault: signal.corrupt, message: call_offer, mutation: inline-candidates }
-      expect: [{ eventually: bob.call.state == ringing, within: 5s, of: call }]
-      """)
-    #expect(result.findings.map(\.title) == (network == "home" ? [] : ["timeline entry 'inline'"]))
-  }
-
-  @Test func `a delay that holds pings alone, and releases none, is cut short`() throws {
-    // The server pings at 25 s.
-    let result = try run(
-      """
-      callsim: 1
-      id: test
-      run: 40s
-      peers: { alice: { profile: knotos, network: home } }
-      timeline: [{ id: delay, at: 10s, fault: signal.delay, by: 25s }]
-      expect: [{ never: alice.call.state == calling }]
-      """)
-    #expect(result.findings.map(\.title) == ["timeline entry 'delay'"], "\(result.findings)")
-  }
-
-  @Test func `a firing that met nothing does not make up for one that the end cuts short`() throws {
-    let result = try run(
-      """
-      callsim: 1
-      id: test
-      run: 19200ms
-      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
-      timeline:
-        - { at: 1s, do: alice.call, to: bob }
-        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-        - { id: delay, every: 8s, times: 2, fault: signal.delay, message: call_hangup, by: 3s, for: 2s }
-        - { id: bye, at: 16500ms, do: alice.hangup }
-      expect: [{ eventually: alice.call.state == ended, within: 1s, of: bye }]
-      """)
-    #expect(result.findings.map(\.title) == ["timeline entry 'delay'"], "\(result.findings)")
-  }
-
-  @Test func `a reordering whose message is passed after its end is met`() throws {
-    let result = try call(
-      with: """
-          - { at: 5s, fault: signal.reorder, message: call_hangup, from: alice, for: 5500ms }
-          - { at: 10s, do: alice.hangup }
-          - { at: 10600ms, send: call_decline, from: alice, to: bob, fields: { callId: alice-1 } }
-        """)
-    #expect(result.findings.isEmpty, "\(result.findings)")
-  }
-
-  @Test func `a run does not wait for what is held while it waits`() throws {
-    let result = try run(
-      """
-      callsim: 1
-      id: test
-      peers:
-        alice: { profile: knotos, network: home, settings: { ice-restart: true } }
-        bob: { profile: knotos, network: home, settings: { ice-restart: true } }
-      timeline:
-        - { id: call, at: 1s, do: alice.call, to: bob }
-        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-        - { at: 5s, fault: signal.delay, by: 15s, message: ice_candidate }
-        - { at: 6s, fault: link.flap, link: alice/home, down: 6500ms, up: 4s }
-        - { mark: m, at: 20s }
-      expect: [{ eventually: bob.call.state == ringing, within: 5s, of: call }]
-      """)
-    #expect(result.virtualDuration < .seconds(60))
-  }
-
-  @Test(arguments: ["signal.blackhole, to: bob", "signal.drop, message: call_hangup", "signal.blackhole"])
-  func `what a fault has held meets the faults that have begun since`(fault: String) throws {
-    let result = try run(
-      """
-      callsim: 1
-      id: test
-      run: 20s
-      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
-      timeline:
-        - { at: 1s, do: alice.call, to: bob }
-        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
-        - { at: 0s, fault: signal.delay, message: call_hangup, by: 2s }
-        - { at: 11s, fault: \(fault), for: 2s }
-        - { id: bye, at: 10s, do: alice.hangup }
-      expect: [{ never: bob.call.state == ended, between: [bye, end] }]
-      """)
-    #expect(result.findings.isEmpty, "\(result.findings)")
-  }
-
-  @Test func `forged packets that arrive after their fault has ended are met`() throws {
-    let result = try call(
-      with: """
-          - { at: 4s, fault: link.set, link: bob/home, delay: 100ms }
-          - { at: 5s, fault: packet.forge, protocol: rtp, to: bob, for: 50ms }
-        """)
-    #expect(result.findings.isEmpty, "\(result.findings)")
-  }
-
-  @Test func `a connection that ends in the middle of what has arrived hears no more`() throws {
-    let result = try run(
-      """
-      callsim: 1
-      id: test
-      peers: { alice: { profile: knotos, network: internet } }
-      run: 5s
-      timeline:
-        - { at: 0s, fault: signal.duplicate }
-        - { at: 0s, fault: signal.disconnect, peer: alice, for: 2s }
-      expect:
-        - { never: alice.call.state == calling }
-      """)
-    #expect(result.verdict == .pass, "\(result.findings)")
-  }
-
   @Test func `a relay whose client was refused for its credentials is no leftover`() throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -501,7 +282,7 @@ import Testing
   }
 
   @Test func `a relay whose release is refused when the client has gone is no leftover`() throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -527,7 +308,7 @@ import Testing
 
   @Test(arguments: ["stun", "dtls", "rtp", "rtcp"], ["wifi", "home"])
   func `packets of a stranger change nothing`(content: String, network: String) throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -545,7 +326,7 @@ import Testing
   }
 
   @Test func `a forged packet that is lost meets nothing`() throws {
-    let result = try run(
+    let result = try play(
       """
       callsim: 1
       id: test
@@ -560,24 +341,5 @@ import Testing
         - { eventually: alice.call.state == connected, within: 5s }
       """)
     #expect(result.verdict == .vacuous, "\(result.findings)")
-  }
-
-  @Test(arguments: ["connectionstatechange", "iceconnectionstatechange"])
-  func `events that are late beyond the call leave no timer behind`(event: String) throws {
-    let result = try run(
-      """
-      callsim: 1
-      id: test
-      run: 30s
-      peers: { alice: { profile: knotos, network: wifi }, bob: { profile: knotos, network: wifi } }
-      timeline:
-        - { at: 0s, do: alice.call, to: bob }
-        - { when: bob.call.state == ringing, after: 2s, do: bob.accept }
-        - { at: 0s, fault: device.events-late, peer: alice, event: \(event), by: 29s, for: 5s }
-        - { at: 10s, do: alice.hangup }
-      expect:
-        - { eventually: bob.call.state == connected, within: 5s }
-      """)
-    #expect(!result.findings.contains { $0.kind == .invariant }, "\(result.findings)")
   }
 }

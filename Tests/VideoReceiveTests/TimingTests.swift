@@ -95,19 +95,6 @@ import Testing
       if estimate < .zero || estimate > .milliseconds(10_210) { Issue.record("\(estimate) at \(now)") }
     }
   }
-
-  @Test func `the exponential function and the logarithm are exact to fourteen digits`() {
-    // Values by a calculator of arbitrary precision.
-    let values: [(Double, Double)] = [
-      (0, 1), (1, 2.718281828459045), (-1, 0.36787944117144233), (0.5, 1.6487212707001282),
-      (-10, 4.5399929762484854e-05), (20, 485165195.4097903),
-    ]
-    for (x, y) in values {
-      #expect(abs(ElementaryFunctions.exp(x) / y - 1) < 1e-14)
-      #expect(abs(ElementaryFunctions.log(y) - x) < 1e-14 * max(1, abs(x)))
-    }
-    #expect(abs(ElementaryFunctions.power(0.9975, 6) - 0.985093438089) < 1e-11)
-  }
 }
 
 @Suite struct RenderTimingTests {

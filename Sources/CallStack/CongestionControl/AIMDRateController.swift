@@ -100,7 +100,7 @@ struct AIMDRateController: Sendable {
       if capacity.estimate != nil {
         step = DataRate(nearMaximumIncrease * (elapsed ?? 0))
       } else {
-        let growth = Exponential.exp(Self.growth * min(elapsed ?? 1, 1))
+        let growth = ElementaryFunctions.exp(Self.growth * min(elapsed ?? 1, 1))
         step = max(rate * (growth - 1), .kilobitsPerSecond(1))
       }
       rate = min(rate + step, limit)

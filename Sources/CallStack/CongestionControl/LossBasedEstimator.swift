@@ -201,14 +201,14 @@ struct LossBasedEstimator: Sendable {
     let kilobits = channel.bandwidth / 1_000
     let preference = (Self.biasLoss - meanLoss) / (Self.biasWidth + abs(Self.biasLoss - meanLoss))
     let bias =
-      preference * (Self.linearBias * kilobits + Self.logarithmicBias * Exponential.log(1 + kilobits))
+      preference * (Self.linearBias * kilobits + Self.logarithmicBias * ElementaryFunctions.log(1 + kilobits))
     var sum = 0.0
     for index in 0..<observations.count {
       let observation = observations[index]
       let loss = Self.lossProbability(channel, at: observation.rate)
       let weight = weights[observations.count - 1 - index]
       let received = observation.count - observation.lost
-      sum += weight * (observation.lost * Exponential.log(loss) + received * Exponential.log(1 - loss))
+      sum += weight * (observation.lost * ElementaryFunctions.log(loss) + received * ElementaryFunctions.log(1 - loss))
       sum += weight * bias * observation.count
     }
     return sum

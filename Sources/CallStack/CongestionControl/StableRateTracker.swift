@@ -28,7 +28,7 @@ struct StableRateTracker: Sendable {
     guard let acknowledged else { return }
     let carried = min(acknowledged, target)
     if carried > rate {
-      let weight = lastUpdate.map { Exponential.exp(-(now - $0).seconds / Self.timeConstant) } ?? 0
+      let weight = lastUpdate.map { ElementaryFunctions.exp(-(now - $0).seconds / Self.timeConstant) } ?? 0
       rate = DataRate(weight * rate.bits + (1 - weight) * carried.bits)
     }
     lastUpdate = now

@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// The peak signal-to-noise ratio of the luma plane, with a peak of 255, as ffmpeg's `psnr` and others define it.
 package enum PSNR {
   /// Returns the mean squared error of the luma planes. To pool frames, average this and not decibels: one equal pair
@@ -20,7 +22,7 @@ package enum PSNR {
   /// Returns the ratio in decibels, which is infinite for equal pictures.
   package static func decibels(meanSquaredError: Double) -> Double {
     guard meanSquaredError > 0 else { return .infinity }
-    return 10 / 2.302585092994045684 * naturalLogarithm(255 * 255 / meanSquaredError)
+    return 10 / 2.302585092994045684 * ElementaryFunctions.log(255 * 255 / meanSquaredError)
   }
 
   /// Returns the ratio of two pictures in decibels.

@@ -1,3 +1,5 @@
+internal import CallCore
+
 /// A Kalman filter for the part of a frame's delay that its size explains: the time the bytes take on the slowest link,
 /// and a queuing delay. The model and the figures are those of libwebrtc.
 struct FrameDelayFilter: Sendable {

@@ -1,3 +1,4 @@
+internal import Bitstreams
 import CallCore
 import RTP
 

@@ -105,14 +105,9 @@ public final class Device {
     return start..<lateEvents.count
   }
 
-  /// Notes that held events have reached the app.
-  func came(_ places: Range<Int>) {
-    for place in places { lateEvents[place].outcome = .came }
-  }
-
-  /// Notes that held events do not reach the app any more.
-  func discard(_ places: Range<Int>, at now: Instant) {
-    for place in places { lateEvents[place].outcome = lateEvents[place].began < now ? .lost : .discarded }
+  /// Notes that held events have reached the app, or do not reach it any more.
+  func settle(_ places: Range<Int>, at now: Instant) {
+    for place in places { lateEvents[place].outcome = lateEvents[place].began < now ? .missed : .discarded }
   }
 
   /// The number of events so far, by name.

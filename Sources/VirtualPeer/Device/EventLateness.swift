@@ -5,9 +5,8 @@ package import Vocabulary
 package struct LateEvent {
   package enum Outcome {
     case waiting
-    case came
-    /// Its connection was closed first, and the app did without it until then.
-    case lost
+    /// It reached the app, or the app did without it until its connection was closed.
+    case missed
     /// Its connection was closed at once.
     case discarded
   }

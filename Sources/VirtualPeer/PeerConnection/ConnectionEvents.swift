@@ -38,7 +38,7 @@ package struct ConnectionEvents {
     trace.close()
     for (places, timer) in held.timers {
       timer.cancel()
-      device.discard(places, at: clock.now)
+      device.settle(places, at: clock.now)
     }
     held.timers = []
   }
@@ -74,8 +74,8 @@ package struct ConnectionEvents {
       return
     }
     let places = device.hold(events.map(\.name), from: clock.now, until: clock.now + delay)
-    let timer = clock.schedule(after: delay) { [weak connection, device, held] in
-      device.came(places)
+    let timer = clock.schedule(after: delay) { [weak connection, clock, device, held] in
+      device.settle(places, at: clock.now)
       // A later event may have a shorter delay.
       held.timers.removeAll { $0.places == places }
       if let connection { Self.deliver(events, to: connection) }

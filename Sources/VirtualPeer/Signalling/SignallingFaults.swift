@@ -31,6 +31,9 @@ public struct SignallingFault: Hashable, Sendable {
       }
     }
 
+    /// Whether a message is met after it was held: one when another has passed it, the other when candidates have come.
+    var isMetLater: Bool { self == .reorder || self == .mutate(.description(.inlineCandidates)) }
+
     /// Whether the text becomes another.
     var isCorruption: Bool {
       switch self {
@@ -109,14 +112,8 @@ package final class SignallingFaults {
   private var counts: [ID: Int] = [:]
   /// The faults that missed a frame because an older fault took it.
   private var forestalled: Set<ID> = []
-  /// What a delaying fault holds and has released.
-  private struct Delayed {
-    var held: [(number: ID, message: SignallingMessage, until: Instant)] = []
-    var releasedCount = 0
-    var released: Set<MessageContent> = []
-  }
-
-  private var delayed: [ID: Delayed] = [:]
+  /// What delaying faults hold and have released.
+  private var delayed = HeldMessages()
   /// The codec that faults of single fields use.
   var codec: SignallingCodec?
   /// The messages so far; nil unless something in the run takes fields from them.
@@ -142,7 +139,6 @@ package final class SignallingFaults {
     let fault: ID
   }
 
-  private static let inlining = SignallingFault.Effect.mutate(.description(.inlineCandidates))
   private static let longestHold = Interval.seconds(1)
   /// The time that a description waits for the candidates that are put into it.
   private static let candidateTime = Interval.milliseconds(500)
@@ -180,31 +176,11 @@ package final class SignallingFaults {
   /// Returns whether another fault has taken a frame that matched this one.
   package func isForestalled(_ id: ID) -> Bool { forestalled.contains(id) }
 
-  /// Returns a message that a delaying fault still holds, and none like which it has released. Transport frames, such as
-  /// pings, come without end: one of them is enough.
-  package func held(by id: ID) -> (message: SignallingMessage, until: Instant)? {
-    guard let delayed = delayed[id] else { return nil }
-    let held = delayed.held.first { one in
-      delayed.releasedCount == 0 || one.message.content.map { !delayed.released.contains($0) } ?? false
-    }
-    return held.map { ($0.message, $0.until) }
-  }
+  /// Returns a message that keeps a delaying fault from being complete; see ``HeldMessages/held(by:)``.
+  package func held(by id: ID) -> (message: SignallingMessage, until: Instant)? { delayed.held(by: id) }
 
   /// Returns the time at which the last of what a delaying fault holds is released; nil if ``held(by:)`` is.
-  package func heldUntil(by id: ID) -> Instant? { held(by: id) == nil ? nil : delayed[id]?.held.map(\.until).max() }
-
-  private func keep(_ message: SignallingMessage, heldBy id: ID, until: Instant) -> ID {
-    defer { nextID += 1 }
-    delayed[id, default: Delayed()].held.append((nextID, message, until))
-    return nextID
-  }
-
-  private func letGo(_ number: ID, heldBy id: ID) {
-    guard let index = delayed[id]?.held.firstIndex(where: { $0.number == number }) else { return }
-    let message = delayed[id]?.held.remove(at: index).message
-    delayed[id]?.releasedCount += 1
-    if let content = message?.content { delayed[id]?.released.insert(content) }
-  }
+  package func heldUntil(by id: ID) -> Instant? { delayed.heldUntil(by: id) }
 
   package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
 
@@ -226,6 +202,30 @@ package final class SignallingFaults {
     _ message: SignallingMessage, on lane: Lane, from first: ID = 0, deliver: @escaping (SignallingMessage) -> Void,
     lost: @escaping () -> Void = {}
   ) {
+    var (effects, isLost) = meet(message, from: first)
+    guard !isLost else { return lost() }
+    // An overtaking frame is not held itself, or the two would not change places.
+    // Nor does a ping tell of the order of messages.
+    let passes = { (late: Held) in late.lane == lane && (message.content != nil || late.message.content == nil) }
+    let waiting = held.filter(passes)
+    if !waiting.isEmpty { effects.removeAll { $0.effect == .reorder } }
+    // One that does not leave now overtakes nothing.
+    let overtaken = effects.contains { $0.effect.holds } ? [] : waiting
+    if !overtaken.isEmpty { held.removeAll(where: passes) }
+    defer {
+      for late in overtaken {
+        late.timer.cancel()
+        counts[late.fault, default: 0] += 1
+        release(late)
+      }
+    }
+    carryOut(effects[...], on: message, lane, Exit(deliver: deliver, lost: lost))
+  }
+
+  /// Returns what the faults do to a message, and whether one takes it.
+  private func meet(_ message: SignallingMessage, from first: ID) -> (
+    [(id: ID, effect: SignallingFault.Effect)], isLost: Bool
+  ) {
     var effects: [(id: ID, effect: SignallingFault.Effect)] = []
     var isLost = false
     // Each fault acts on what the older ones leave: an equal one finds nothing to change.
@@ -244,32 +244,13 @@ package final class SignallingFaults {
         forestalled.insert(faults[index].id)
         continue
       }
-      // A message that is held to be passed is met when another one has passed it, and one that waits for candidates when
-      // some have come.
-      let isMetLater = effect == .reorder || effect == Self.inlining
-      if !isMetLater { counts[faults[index].id, default: 0] += 1 }
+      if !effect.isMetLater { counts[faults[index].id, default: 0] += 1 }
       effects.append((faults[index].id, effect))
       tell(effect, message)
       isLost = effect == .drop || effect == .blackhole
       if let changed = changed(current, by: effect) { current = changed }
     }
-    guard !isLost else { return lost() }
-    // An overtaking frame is not held itself, or the two would not change places.
-    // Nor does a ping tell of the order of messages.
-    let passes = { (late: Held) in late.lane == lane && (message.content != nil || late.message.content == nil) }
-    let waiting = held.filter(passes)
-    if !waiting.isEmpty { effects.removeAll { $0.effect == .reorder } }
-    // One that does not leave now overtakes nothing.
-    let overtaken = effects.contains { $0.effect.holds } ? [] : waiting
-    if !overtaken.isEmpty { held.removeAll(where: passes) }
-    defer {
-      for late in overtaken {
-        late.timer.cancel()
-        counts[late.fault, default: 0] += 1
-        release(late)
-      }
-    }
-    carryOut(effects[...], on: message, lane, Exit(deliver: deliver, lost: lost))
+    return (effects, isLost)
   }
 
   /// Returns whether a fault applies to a message; a fault of a field applies only to messages with this field.
@@ -304,9 +285,9 @@ package final class SignallingFaults {
     switch effect {
     case .drop, .blackhole: break
     case .delay(let interval):
-      let number = keep(message, heldBy: id, until: clock.now + interval)
+      let number = delayed.keep(message, heldBy: id, until: clock.now + interval)
       clock.schedule(after: interval) { [self] in
-        letGo(number, heldBy: id)
+        delayed.letGo(number, heldBy: id)
         goOnLater(message)
       }
     case .duplicate:
@@ -315,9 +296,9 @@ package final class SignallingFaults {
       carryOut(effects.dropFirst().filter { $0.effect != .duplicate }[...], on: message, lane, exit)
     case .reorder: hold(message, on: lane, for: id, goOnLater)
     case .mutate(.description(.inlineCandidates)):
-      let number = keep(message, heldBy: id, until: clock.now + Self.candidateTime)
+      let number = delayed.keep(message, heldBy: id, until: clock.now + Self.candidateTime)
       clock.schedule(after: Self.candidateTime) { [self] in
-        letGo(number, heldBy: id)
+        delayed.letGo(number, heldBy: id)
         let changed = mutated(message, by: .description(.inlineCandidates))
         if changed != nil { counts[id, default: 0] += 1 }
         goOnLater(changed ?? message)
@@ -403,7 +384,7 @@ package final class SignallingFaults {
   private func hold(
     _ message: SignallingMessage, on lane: Lane, for fault: ID, _ deliver: @escaping (SignallingMessage) -> Void
   ) {
-    let id = keep(message, heldBy: fault, until: clock.now + Self.longestHold)
+    let id = delayed.keep(message, heldBy: fault, until: clock.now + Self.longestHold)
     let timer = clock.schedule(after: Self.longestHold) { [weak self] in
       guard let self, let index = held.firstIndex(where: { $0.id == id }) else { return }
       release(held.remove(at: index))
@@ -412,7 +393,7 @@ package final class SignallingFaults {
   }
 
   private func release(_ late: Held) {
-    letGo(late.id, heldBy: late.fault)
+    delayed.letGo(late.id, heldBy: late.fault)
     late.deliver(late.message)
   }
 

@@ -1,3 +1,4 @@
+internal import Bitstreams
 import COpenH264
 package import CallCore
 import Pictures
@@ -32,7 +33,7 @@ package final class H264Decoder {
   ) throws(VideoCodecError) -> DecodedVideoFrame? {
     let units = H264ByteStream.units(of: payload)
     guard !units.isEmpty else { throw .malformed("no NAL unit") }
-    let isKeyFrame = units.contains { H264ByteStream.type(of: payload, $0) == H264ByteStream.keySlice }
+    let isKeyFrame = units.contains { $0.kind == .instantaneousRefresh }
     guard hasKeyFrame || isKeyFrame else { throw .keyFrameRequired }
     var planes: (UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?)
     planes = (nil, nil, nil)

@@ -33,10 +33,7 @@ package final class H264Encoder {
   package func update(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
     guard settings != self.settings else { return }
     try validate(settings)
-    var rated = self.settings
-    rated.bitrate = settings.bitrate
-    rated.frameRate = settings.frameRate
-    let isNewStream = rated != settings
+    let isNewStream = settings.needsNewStream(after: self.settings)
     self.settings = settings
     guard isNewStream || encoder == nil else {
       return try check(

@@ -80,7 +80,7 @@ package final class SyntheticVideoEncoder {
   /// Draws a deviation in mean frames.
   private func laplace() -> Double {
     let draw = random.unit() - 0.5
-    let size = -Self.sizeScale * naturalLogarithm(max(1e-12, 1 - 2 * abs(draw)))
+    let size = -Self.sizeScale * ElementaryFunctions.log(max(1e-12, 1 - 2 * abs(draw)))
     return draw < 0 ? -size : size
   }
 }

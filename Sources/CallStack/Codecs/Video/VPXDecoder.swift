@@ -1,3 +1,4 @@
+internal import Bitstreams
 import CVPX
 package import CallCore
 import Pictures
@@ -70,8 +71,10 @@ package final class VPXDecoder {
       }
       return isKeyFrame
     default:
-      guard let header = VP8FrameHeader(parsing: payload) else { throw .malformed("no header of VP8") }
-      try checkSize(header.width, header.height)
+      guard let header = VP8FrameHeader(parsing: payload), header.width != 0, header.height != 0 else {
+        throw .malformed("no header of VP8")
+      }
+      try checkSize(Int(header.width ?? 0), Int(header.height ?? 0))
       return header.isKeyFrame
     }
   }

@@ -45,10 +45,7 @@ package final class VPXEncoder {
   package func update(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
     guard settings != self.settings else { return }
     try validate(settings)
-    var rated = self.settings
-    rated.bitrate = settings.bitrate
-    rated.frameRate = settings.frameRate
-    let isNewStream = rated != settings
+    let isNewStream = settings.needsNewStream(after: self.settings)
     let layers = self.settings.temporalLayers
     self.settings = settings
     guard isNewStream || !isOpen else {

@@ -41,3 +41,12 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     return shares.map { UInt32(clamping: max(1, bitrate.bitsPerSecond * $0 / 100_000)) }
   }
 }
+
+extension VideoEncoderSettings {
+  /// Returns whether more than the rates has changed, so that a new stream with a key frame must begin.
+  func needsNewStream(after old: VideoEncoderSettings) -> Bool {
+    var rated = old
+    (rated.bitrate, rated.frameRate) = (bitrate, frameRate)
+    return rated != self
+  }
+}

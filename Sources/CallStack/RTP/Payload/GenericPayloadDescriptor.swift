@@ -2,7 +2,7 @@ import CallCore
 
 /// The one-byte header that libwebrtc puts before the bytes of a frame whose codec has no payload format. The synthetic
 /// codec uses it.
-package struct GenericPayloadDescriptor: Hashable, Sendable, BitwiseCopyable {
+package struct GenericPayloadDescriptor: Hashable, Sendable, BitwiseCopyable, PayloadDescriptor {
   package var isKeyFrame: Bool
   package var beginsFrame: Bool
   /// The running number of the frame, in fifteen bits.

@@ -1,3 +1,4 @@
+internal import Bitstreams
 import CallCore
 
 /// Cuts an H.264 access unit into payloads (RFC 6184 sections 5.6 to 5.8).

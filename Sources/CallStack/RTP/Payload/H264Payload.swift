@@ -1,3 +1,4 @@
+internal import Bitstreams
 import CallCore
 
 /// The contents of an H.264 payload: one NAL unit, several (STAP-A), or a part of one (FU-A) (RFC 6184 section 5.4).

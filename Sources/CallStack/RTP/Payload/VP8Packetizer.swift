@@ -6,7 +6,6 @@ import CallCore
 package struct VP8Packetizer: Sendable {
   private let descriptor: VP8PayloadDescriptor
   private var split: PayloadSplit
-  private var offset = 0
   /// The number of packets.
   package var packetCount: Int { split.count }
 
@@ -26,18 +25,11 @@ package struct VP8Packetizer: Sendable {
   /// - Returns: its place in the frame; nil after the last, or, with nothing written, when it does not fit or the frame
   ///   is another one.
   package mutating func next(of frame: RawSpan, into output: inout OutputSpan<UInt8>) -> PayloadPlace? {
-    var following = split
-    guard let size = following.next(), offset + size <= frame.byteCount,
-      output.freeCapacity >= descriptor.encodedSize + size
-    else { return nil }
-    var descriptor = descriptor
-    descriptor.partition = 0
-    descriptor.beginsPartition = offset == 0
-    guard descriptor.write(into: &output) else { return nil }
-    output.append(contentsOf: frame.extracting(offset..<offset + size))
-    split = following
-    let place = PayloadPlace(isFirst: offset == 0, isLast: offset + size == frame.byteCount)
-    offset += size
-    return place
+    split.writeNext(of: frame, into: &output) { [descriptor] place in
+      var descriptor = descriptor
+      descriptor.partition = 0
+      descriptor.beginsPartition = place.isFirst
+      return descriptor
+    }
   }
 }

@@ -1,7 +1,7 @@
 import CallCore
 
 /// The payload descriptor of VP8 (RFC 7741 section 4.2), which precedes the bytes of a frame in each packet.
-package struct VP8PayloadDescriptor: Hashable, Sendable {
+package struct VP8PayloadDescriptor: Hashable, Sendable, PayloadDescriptor {
   /// Whether no other frame refers to this one (N).
   package var isNonReference: Bool
   /// Whether the payload begins a partition (S).

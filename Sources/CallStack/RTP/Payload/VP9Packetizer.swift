@@ -6,7 +6,6 @@ import CallCore
 package struct VP9Packetizer: Sendable {
   private let descriptor: VP9PayloadDescriptor
   private var split: PayloadSplit
-  private var offset = 0
   /// The number of packets.
   package var packetCount: Int { split.count }
 
@@ -28,17 +27,12 @@ package struct VP9Packetizer: Sendable {
   /// - Returns: its place in the frame; nil after the last, or, with nothing written, when it does not fit or the frame
   ///   is another one.
   package mutating func next(of frame: RawSpan, into output: inout OutputSpan<UInt8>) -> PayloadPlace? {
-    var following = split
-    guard let size = following.next(), offset + size <= frame.byteCount else { return nil }
-    let place = PayloadPlace(isFirst: offset == 0, isLast: offset + size == frame.byteCount)
-    var descriptor = descriptor
-    descriptor.beginsFrame = place.isFirst
-    descriptor.endsFrame = place.isLast
-    if !place.isFirst { descriptor.structure = nil }
-    guard output.freeCapacity >= descriptor.encodedSize + size, descriptor.write(into: &output) else { return nil }
-    output.append(contentsOf: frame.extracting(offset..<offset + size))
-    split = following
-    offset += size
-    return place
+    split.writeNext(of: frame, into: &output) { [descriptor] place in
+      var descriptor = descriptor
+      descriptor.beginsFrame = place.isFirst
+      descriptor.endsFrame = place.isLast
+      if !place.isFirst { descriptor.structure = nil }
+      return descriptor
+    }
   }
 }

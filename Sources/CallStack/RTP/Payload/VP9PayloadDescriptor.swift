@@ -1,7 +1,7 @@
 import CallCore
 
 /// The payload descriptor of VP9 (RFC 9628 section 4.2), which precedes the bytes of a layer frame in each packet.
-package struct VP9PayloadDescriptor: Hashable, Sendable {
+package struct VP9PayloadDescriptor: Hashable, Sendable, PayloadDescriptor {
   /// The layers of a frame.
   package struct Layer: Hashable, Sendable, BitwiseCopyable {
     /// The temporal layer, in three bits (TID).

@@ -1,3 +1,4 @@
+internal import Bitstreams
 import CallCore
 
 /// The payload formats of video.

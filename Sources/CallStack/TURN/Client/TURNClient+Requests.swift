@@ -245,8 +245,7 @@ extension TURNClient {
       events.append(.newLocalAddressNeeded)
     case .refresh where state == .releasing: finishRelease()
     case _ where error.code == 437 && Defect.lostAllocationKept.isPlanted: break
-    // Wrong credentials fail all later requests.
-    case _ where [401, 437].contains(error.code): fail(.rejected(purpose.method, error))
+    case _ where error.endsAllocation: fail(.rejected(purpose.method, error))
     default: giveUp(purpose, .rejected(purpose.method, error), at: now)
     }
   }

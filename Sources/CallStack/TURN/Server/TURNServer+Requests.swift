@@ -49,7 +49,7 @@ extension TURNServer {
     }
     if let rejection = rejections.first(where: { $0.method == request.message.method }) {
       counters.rejections[rejection.method, default: 0] += 1
-      if [401, 437].contains(rejection.error.code) { counters.finalRejections += 1 }
+      if rejection.error.endsAllocation { counters.finalRejections += 1 }
       return inject((rejection.method, rejection.error, nil), into: request)
     }
     let response: STUNMessageBuilder

@@ -170,7 +170,7 @@ final class FaultLayer {
       let late = LateEventTally(device: try world.participant(peer).device, fault: id)
       instance.reach = FaultReach(late, state, id)
       instance.heldUntil = { late.heldUntil }
-      instance.rest = { late.rest }
+      instance.rest = { late.held.map { Self.cutShort($0.name.rawValue, until: $0.due) } }
     case .natEvent(let network, let event):
       instance.reach = try perform(event, on: network)
       return false
@@ -188,6 +188,10 @@ final class FaultLayer {
       return false
     }
     return true
+  }
+
+  private static func cutShort(_ what: String, until time: Instant) -> String {
+    "\(what) was to come at \(Wording.time(time)), after the end of the run"
   }
 
   private static func lack(of effect: SignallingFault.Effect) -> String {
@@ -210,8 +214,8 @@ final class FaultLayer {
     instance.heldUntil = { faults.heldUntil(by: id) }
     instance.rest = {
       faults.held(by: id).map { message, until in
-        "\(message.type) from \(message.from ?? "the server") to \(message.to ?? "the server") was to come at "
-          + "\(Wording.time(until)), after the end of the run"
+        let ends = "from \(message.from ?? "the server") to \(message.to ?? "the server")"
+        return Self.cutShort("\(message.type) \(ends)", until: until)
       }
     }
     instance.finish = { faults.remove(id) }

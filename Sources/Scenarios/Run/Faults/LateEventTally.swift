@@ -1,7 +1,5 @@
 internal import CallCore
-internal import ScenarioFormat
 internal import VirtualPeer
-internal import Vocabulary
 
 /// What became of the events that one `device.events-late` delayed.
 struct LateEventTally {
@@ -19,10 +17,6 @@ struct LateEventTally {
   /// The time at which the last of the waiting events reaches the app; nil if none waits.
   var heldUntil: Instant? { waiting.map(\.due).max() }
 
-  /// Says which event waits; nil if none does.
-  var rest: String? {
-    waiting.first { _ in true }.map {
-      "\($0.name.rawValue) was to come at \(Wording.time($0.due)), after the end of the run"
-    }
-  }
+  /// An event that waits; nil if none does.
+  var held: LateEvent? { waiting.first { _ in true } }
 }

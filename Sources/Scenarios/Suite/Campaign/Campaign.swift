@@ -185,11 +185,11 @@ public final class Campaign {
   /// Counts the blocks of an interrupted campaign in the folder.
   ///
   /// - Returns: their numbers.
-  private func finishedBlocks() -> Set<Int> {
+  private func finishedBlocks(of hash: UInt64) -> Set<Int> {
     var done: Set<Int> = []
     // The last block of a search with fewer runs is shorter, and is made again as a whole; so is a block with runs that
     // came to no verdict.
-    for record in store.records(of: plan.hash).records
+    for record in store.records(of: hash).records
     where record.block < plan.blockCount && record.runCount >= plan.size(ofBlock: record.block)
       && record.problems.isEmpty
     {
@@ -210,7 +210,8 @@ public final class Campaign {
 
   /// - Returns: false when it was interrupted.
   private func makeBlocks() throws -> Bool {
-    let done = finishedBlocks()
+    let hash = CampaignStore.hash(of: plan.json)
+    let done = finishedBlocks(of: hash)
     let mine = (0..<plan.blockCount).filter { block in
       options.shard.map { block % $0.count == $0.index - 1 } ?? true
     }
@@ -220,7 +221,7 @@ public final class Campaign {
       nextTask: { [self] in
         guard failure == nil, !isLate, let number = waiting.popFirst() else { return nil }
         let block = Block(
-          record: BlockRecord(plan: plan.hash, block: number), run: plan.run(0, ofBlock: number, corpus: []))
+          record: BlockRecord(plan: hash, block: number), run: plan.run(0, ofBlock: number, corpus: []))
         blocks[number] = block
         return (number, plan.job(block.run))
       },
@@ -267,7 +268,7 @@ public final class Campaign {
     let place = Occurrence(
       block: block.record.block, number: 0, cellID: base.cell.id, path: base.source.path, seed: first.run.seed,
       variation: first.run.variation)
-    var record = BlockRecord(plan: plan.hash, block: place.block)
+    var record = BlockRecord(plan: block.record.plan, block: place.block)
     // What earlier runs have left in the process may also end it.
     var checks = [BrokenCheck(differing: place.cellID)]
     if case .result = outcome {} else { checks = outcome.brokenChecks(of: place.cellID) }
@@ -283,7 +284,7 @@ public final class Campaign {
     let place = Occurrence(
       block: block.record.block, number: block.next, cellID: base.cell.id, path: base.source.path,
       seed: block.run.seed, variation: block.run.variation)
-    var record = BlockRecord(plan: plan.hash, block: place.block, runCount: 1)
+    var record = BlockRecord(plan: block.record.plan, block: place.block, runCount: 1)
     record.buckets = outcome.brokenChecks(of: place.cellID).map {
       Bucket(check: $0, count: 1, first: place, last: place)
     }
@@ -339,9 +340,6 @@ extension JSON {
 }
 
 extension CampaignPlan {
-  /// The hash of the plan: blocks say of which one they are.
-  var hash: UInt64 { FNV1a.hash(of: json.description) }
-
   /// The plan in the form that a folder keeps.
   var json: JSON {
     let method: JSON =

@@ -1,5 +1,3 @@
-internal import CallCore
-internal import Formats
 internal import Foundation
 
 extension CampaignStore {
@@ -29,7 +27,7 @@ extension CampaignStore {
           "\(other.root) is not a share of the search in \(root): other files, seed, moves or version")
       }
     }
-    let hash = FNV1a.hash(of: plan.description)
+    let hash = Self.hash(of: plan)
     var unreadable: [String] = []
     var lengths: [Int: Int] = [:]
     var owners: [(bucket: Bucket, store: CampaignStore)] = []

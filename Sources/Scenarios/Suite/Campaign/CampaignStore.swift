@@ -20,6 +20,9 @@ public struct CampaignStore: Sendable {
 
   // MARK: Writing
 
+  /// Returns the hash of a plan: blocks say of which one they are.
+  static func hash(of plan: JSON) -> UInt64 { FNV1a.hash(of: plan.description) }
+
   func prepare(_ plan: JSON) throws(FileError) {
     try makeFolder(blocks)
     try makeFolder(root + "/findings")

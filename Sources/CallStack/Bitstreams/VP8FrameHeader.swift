@@ -1,4 +1,4 @@
-import CallCore
+internal import CallCore
 
 /// The start of a VP8 frame (RFC 6386 section 9.1).
 package struct VP8FrameHeader: Hashable, Sendable {
