@@ -67,9 +67,8 @@ package.targets = [
   .target(
     name: "PeerSession",
     dependencies: [
-      "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS",
-      "SRTP", "Codecs",
-      "Digests",
+      "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer",
+      "VideoReceive", "DTLS", "SRTP", "Codecs", "Pictures", "Digests",
     ],
     path: stack + "PeerSession"),
 
@@ -90,7 +89,7 @@ package.targets = [
     name: "VirtualPeer",
     dependencies: [
       "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
-      "Formats", "LibC", "Vocabulary",
+      "Formats", "LibC", "Pictures", "Vocabulary",
     ]),
   .target(name: "ExternalRecords", dependencies: ["CallCore"]),
   .target(
@@ -167,7 +166,8 @@ let tested: [String: [Target.Dependency]] = [
   "Pictures": ["CallCore"],
   "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures"],
   "PeerSession": [
-    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
+    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "Pictures", "RTP", "SDP", "StackWorlds", "Statistics",
+    "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "PeerSession", "Codecs", "StackWorlds", "Statistics", "Vocabulary"],
@@ -191,7 +191,8 @@ package.targets += [
   .target(
     name: "StackWorlds",
     dependencies: [
-      "CallCore", "PeerSession", "Codecs", "DTLS", "ICE", "JitterBuffer", "RTP", "SDP", "SRTP", "STUN", "TURN",
+      "CallCore", "PeerSession", "Codecs", "DTLS", "ICE", "JitterBuffer", "Pictures", "RTP", "SDP", "SRTP", "STUN",
+      "TURN",
     ],
     path: "Tests/StackWorlds"),
   // An app that is not built in, and its command line.

@@ -65,6 +65,8 @@ public final class VirtualPeer {
   private var preferredNetwork: String?
   /// The record of the microphone and the speaker, sample by sample.
   package let audioRecord: AudioRecord
+  /// The capture times of the camera's pictures, and what the screen shows.
+  package let videoRecord: VideoRecord
   private var isShutDown = false
 
   /// Puts an app of the given type on `host`. Nothing happens before ``start()``.
@@ -101,6 +103,7 @@ public final class VirtualPeer {
       clock: runtime.clock, network: runtime.network, device: device, random: random,
       media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard)
     audioRecord = connectionEnvironment.audioRecord
+    videoRecord = connectionEnvironment.videoRecord
     let peers = PeerNames(configuration.userIDs, servers: configuration.servers.mapValues(\.name))
     connections = PeerConnectionFactory(
       configuration: configuration.session, environment: connectionEnvironment, owner: name,

@@ -43,6 +43,8 @@ public enum CommonVocabulary {
     EventDeclaration("ice.server-error", "a STUN or TURN server refused, or said nothing (W3C icecandidateerror)"),
     EventDeclaration("media.first-sent", "the first media packet of a call left the peer"),
     EventDeclaration("media.first-played", "the first received audio of a call was played"),
+    EventDeclaration("media.first-shown", "the first received picture of a call was shown"),
+    EventDeclaration("bandwidth.estimate", "the estimate of the bandwidth for sending changed"),
   ]
 
   /// The values of every peer.
@@ -53,8 +55,10 @@ public enum CommonVocabulary {
   /// connections of a device has its own value.
   public static func isOfConnection(_ name: String) -> Bool {
     machines.contains { $0.name == name } || ["selected.", "stats."].contains { name.hasPrefix($0) }
-      || ["q.mos", "q.concealment", "q.mouth_to_ear", "ice.restart", "ice.server-error", "media.first-sent"].contains(
-        name)
+      || [
+        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "ice.restart", "ice.server-error",
+        "media.first-sent", "bandwidth.estimate",
+      ].contains(name)
   }
 
   /// The declarations of the values of one peer connection.
@@ -78,7 +82,11 @@ public enum CommonVocabulary {
       "decoded sound is being played; false after 2 s of silence, longer than a pause in speech"),
     ValueDeclaration("mic.open", .flag, "the microphone is open"),
     ValueDeclaration("speaker.open", .flag, "the speaker is playing"),
-    ValueDeclaration("capture.open", .flag, "the microphone is open: there is no camera yet"),
+    ValueDeclaration("camera.open", .flag, "the camera is open; of peers with video"),
+    ValueDeclaration("capture.open", .flag, "the microphone or the camera is open"),
+    ValueDeclaration(
+      "visible", .flag,
+      "pictures of the other side are being shown; false after 1 s without a new one; of peers with video"),
     network,
   ]
 
@@ -113,20 +121,23 @@ public enum CommonVocabulary {
       "q.concealment", .percentage, "share of played samples that were made up, since the sample before"),
     ValueDeclaration("q.mouth_to_ear", .duration, "delay from the remote microphone to this speaker"),
     ValueDeclaration(
+      "q.frame_delay", .duration, "delay from the remote camera to this screen, of the picture that is shown"),
+    ValueDeclaration(
       "q.recovery", .duration,
       "time from the last fault to sound that is heard again, after an interruption of 100 ms or more"),
   ]
 
   /// The statistics that the built-in stack writes; an expectation on any other would never be tested.
   private static let stats: [ValueDeclaration] =
-    streamStats("inbound-rtp", inbound) + streamStats("outbound-rtp", outbound)
+    members(of: "inbound-rtp.audio", inbound + inboundAudio) + members(of: "inbound-rtp.video", inbound + inboundVideo)
+    + members(of: "outbound-rtp.audio", outbound) + members(of: "outbound-rtp.video", outbound + outboundVideo)
     + streamStats("remote-inbound-rtp", remoteInbound) + streamStats("remote-outbound-rtp", remoteOutbound)
     + members(of: "candidate-pair", candidatePair) + members(of: "transport", transport)
-    + members(of: "media-source.audio", mediaSource)
+    + members(of: "media-source.audio", audioSource) + members(of: "media-source.video", videoSource)
 
-  /// Returns RTP statistics for each kind of media: `stats.inbound-rtp.audio.packetsLost`.
+  /// Returns RTP statistics for each kind of media: `stats.remote-inbound-rtp.audio.packetsLost`.
   private static func streamStats(_ type: String, _ list: [Member]) -> [ValueDeclaration] {
-    members(of: type + ".audio", list)
+    members(of: type + ".audio", list) + members(of: type + ".video", list)
   }
 
   private static func members(of type: String, _ list: [Member]) -> [ValueDeclaration] {
@@ -165,16 +176,35 @@ public enum CommonVocabulary {
 
   private static let inbound =
     counts(
-      "packetsReceived", "packetsDiscarded", "packetsReceivedWithCe", "packetsReceivedWithEct1",
-      "jitterBufferEmittedCount", "concealedSamples", "silentConcealedSamples", "concealmentEvents",
-      "insertedSamplesForDeceleration", "removedSamplesForAcceleration", "totalSamplesReceived", "fecPacketsReceived",
-      "fecPacketsDiscarded", "nackCount")
+      "packetsReceived", "packetsReceivedWithCe", "packetsReceivedWithEct1", "jitterBufferEmittedCount", "nackCount")
     + counts("packetsLost", as: .net) + counts("bytesReceived", "headerBytesReceived", unit: "bytes")
-    + totals(
-      .duration, "jitterBufferDelay", "jitterBufferTargetDelay", "jitterBufferMinimumDelay", "totalProcessingDelay",
-      "totalSamplesDuration")
-    + totals(.real, "totalAudioEnergy")
-    + of(.duration, "jitter", "lastPacketReceivedTimestamp") + of(.real, "audioLevel") + of(.count, "ssrc")
+    + totals(.duration, "jitterBufferDelay", "totalProcessingDelay")
+    + of(.duration, "jitter", "lastPacketReceivedTimestamp") + of(.count, "ssrc")
+
+  private static let inboundAudio =
+    counts(
+      "packetsDiscarded", "concealedSamples", "silentConcealedSamples", "concealmentEvents",
+      "insertedSamplesForDeceleration", "removedSamplesForAcceleration", "totalSamplesReceived", "fecPacketsReceived",
+      "fecPacketsDiscarded")
+    + totals(.duration, "jitterBufferTargetDelay", "jitterBufferMinimumDelay", "totalSamplesDuration")
+    + totals(.real, "totalAudioEnergy") + of(.real, "audioLevel")
+
+  private static let inboundVideo =
+    counts(
+      "retransmittedPacketsReceived", "framesReceived", "framesDecoded", "keyFramesDecoded", "framesDropped",
+      "framesRendered", "framesAssembledFromMultiplePackets", "qpSum", "freezeCount", "pauseCount", "firCount",
+      "pliCount")
+    + counts("retransmittedBytesReceived", unit: "bytes")
+    + totals(.duration, "totalFreezesDuration", "totalPausesDuration", "totalInterFrameDelay")
+    + totals(.real, "totalSquaredInterFrameDelay") + of(.count, "frameWidth", "frameHeight", "rtxSsrc")
+    + of(.real, "framesPerSecond")
+
+  private static let outboundVideo =
+    counts(
+      "framesSent", "hugeFramesSent", "framesEncoded", "keyFramesEncoded", "qpSum", "firCount", "pliCount")
+    + counts("qualityLimitationResolutionChanges")
+    + of(.choice(["none", "cpu", "bandwidth", "other"]), "qualityLimitationReason")
+    + of(.count, "frameWidth", "frameHeight", "rtxSsrc") + of(.real, "framesPerSecond") + of(.text, "rid")
 
   private static let outbound =
     counts("packetsSent", "nackCount", "retransmittedPacketsSent")
@@ -195,6 +225,7 @@ public enum CommonVocabulary {
       "consentRequestsSent", as: .ofSelectedPair)
     + counts("bytesSent", "bytesReceived", unit: "bytes", as: .ofSelectedPair)
     + totals(.duration, "totalRoundTripTime", as: .ofSelectedPair)
+    + of(.rate, "availableOutgoingBitrate")
     + of(.duration, "currentRoundTripTime", "lastPacketSentTimestamp", "lastPacketReceivedTimestamp")
     + of(.flag, "nominated")
     + of(.choice(["frozen", "waiting", "in-progress", "failed", "succeeded"]), "state")
@@ -208,6 +239,9 @@ public enum CommonVocabulary {
     + of(.choice(["controlling", "controlled", "unknown"]), "iceRole")
     + of(.text, "srtpCipher", "dtlsCipher", "tlsVersion", "iceLocalUsernameFragment")
 
-  private static let mediaSource =
+  private static let audioSource =
     of(.real, "audioLevel") + totals(.real, "totalAudioEnergy") + totals(.duration, "totalSamplesDuration")
+
+  private static let videoSource =
+    counts("frames") + of(.count, "width", "height") + of(.real, "framesPerSecond")
 }

@@ -167,7 +167,7 @@ import Testing
   @Test func `all that a session draws are its source's words`() throws {
     let word: UInt64 = 0xFEDC_BA98_7654_3210
     let random = RandomSource { word }
-    var session = CallSession(configuration: .live(wallClock: WallClock(), random: random), random: random, at: .zero)
+    let session = CallSession(configuration: .live(wallClock: WallClock(), random: random), random: random, at: .zero)
     try session.addTransceiver(.audio, TransceiverInit(direction: .recvonly))
     let offer = try session.createOffer().sdp
     #expect(offer.contains("a=ice-ufrag:////\r\n"))

@@ -3,6 +3,7 @@ package import Codecs
 import DTLS
 import ICE
 package import PeerSession
+package import Pictures
 package import SDP
 package import TURN
 
@@ -18,10 +19,7 @@ package final class SessionPair {
   package final class Side {
     private let driver: SessionDriver<SessionWorld>
     let world: SessionWorld
-    package var session: CallSession {
-      _read { yield driver.session }
-      _modify { yield &driver.session }
-    }
+    package var session: CallSession { driver.session }
     package var interface: LocalInterface { driver.interfaces[0] }
     /// Which socket is opened when another is needed: the next port, or none.
     package var nextSocket: (Endpoint) -> Endpoint? {
@@ -103,6 +101,24 @@ package final class SessionPair {
 
     package func drain() { driver.drain() }
 
+    /// The camera, whose pictures are sent on every video track; nil films nothing.
+    package var camera: GeneratedVideo?
+    private var filmed: UInt32 = 0
+    /// The pictures that were shown.
+    package var shown: [RenderedVideoFrame] {
+      get { world.shown }
+      set { world.shown = newValue }
+    }
+
+    /// Takes the next picture of the camera.
+    func film(at now: Instant) {
+      guard let camera else { return }
+      let number = filmed
+      filmed += 1
+      driver.sendVideo(
+        VideoInput(contentID: number, size: camera.size, captured: now) { camera.frame(number, at: now) })
+    }
+
     /// How many sockets were asked for beside those of the interfaces.
     package var socketsAsked: Int { world.socketsAsked }
     /// The paths of connections that this side has closed.
@@ -136,6 +152,12 @@ package final class SessionPair {
   package var delay = Interval.milliseconds(20)
   /// The delay of a path that differs, as its sender sees the path.
   package var delayOf: (Path) -> Interval? = { _ in nil }
+  /// The rate of the link in each direction; nil is without limit. What waits longer than ``queueLimit`` is dropped.
+  package var rate: DataRate?
+  package var queueLimit = Interval.milliseconds(300)
+  /// The time at which the link is free again, for each direction.
+  private var linkFree = [Instant.zero, Instant.zero]
+
   package struct Sent {
     package let time: Instant
     package let fromA: Bool
@@ -156,6 +178,7 @@ package final class SessionPair {
   /// Whether the server sees clients at addresses other than their own, as behind a NAT.
   package var translates = false
   private var relays: [Endpoint] = []
+  private var nextPicture = Instant.zero
   private var flying: [(arrival: Instant, bytes: [UInt8], path: Path)] = []
 
   package static let turnServer = Endpoint(IPAddress("203.0.113.1")!, port: 3_478)
@@ -255,8 +278,10 @@ package final class SessionPair {
   package func run(for duration: Interval, talking: Bool = true) {
     let end = now + duration
     var nextFrame = now
+    let films = a.camera != nil || b.camera != nil
     while true {
       var next = min(end, talking ? nextFrame : end)
+      if films { next = min(next, max(now, nextPicture)) }
       let wakes = [a.session.wake.deadline, b.session.wake.deadline, server?.wake.deadline, flying.first?.arrival]
       for case let deadline? in wakes { next = min(next, max(now, deadline)) }
       now = next
@@ -268,6 +293,10 @@ package final class SessionPair {
           side.talk(at: now)
           drain(side)
         }
+      }
+      if films, now >= nextPicture {
+        nextPicture = now + .nanoseconds(33_333_333)
+        for side in [a, b] { side.film(at: now) }
       }
       for side in [a, b] {
         side.session.advance(to: now)
@@ -298,7 +327,17 @@ package final class SessionPair {
   func carry(_ bytes: [UInt8], on path: Path, of world: SessionWorld) {
     let datagram = Sent(time: now, fromA: world === a.world, bytes: bytes, path: path)
     sent.append(datagram)
-    if !drops(datagram) { fly(bytes, on: path) }
+    if !drops(datagram), let wait = occupyLink(datagram) { fly(bytes, on: path, after: wait) }
+  }
+
+  /// Returns the time until a datagram has left; nil when the queue is full.
+  private func occupyLink(_ datagram: Sent) -> Interval? {
+    guard let rate else { return .zero }
+    let direction = datagram.fromA ? 0 : 1
+    let start = max(linkFree[direction], now)
+    guard start - now <= queueLimit else { return nil }
+    linkFree[direction] = start + rate.transmissionTime(byteCount: datagram.bytes.count + 28)
+    return linkFree[direction] - now
   }
 
   private func drainServer() {
@@ -326,8 +365,8 @@ package final class SessionPair {
     _ = output.finalize(for: memory)
   }
 
-  private func fly(_ bytes: [UInt8], on path: Path) {
-    let arrival = now + (delayOf(path) ?? delay)
+  private func fly(_ bytes: [UInt8], on path: Path, after wait: Interval = .zero) {
+    let arrival = now + wait + (delayOf(path) ?? delay)
     let index = flying.firstIndex { $0.arrival > arrival } ?? flying.count
     flying.insert((arrival, bytes, path.reversed), at: index)
   }

@@ -18,6 +18,7 @@ final class SessionWorld: SessionEnvironment {
   var events: [SessionEvent] = []
   var observations: [SessionObservation] = []
   var candidates: [(text: String?, mid: String, index: Int)] = []
+  var shown: [RenderedVideoFrame] = []
   private(set) var namesAsked: [String] = []
   private(set) var furtherSockets: [Socket] = []
   private(set) var socketsAsked = 0
@@ -53,6 +54,8 @@ final class SessionWorld: SessionEnvironment {
   func send(_ datagram: RawSpan, from socket: Socket, on path: Path) {
     pair?.carry(datagram.copied, on: path, of: self)
   }
+
+  func rendered(_ frame: RenderedVideoFrame) { shown.append(frame) }
 
   func openStream(on path: Path) -> (any ByteStream)? {
     let stream = MessageStream(path, world: self)

@@ -93,7 +93,7 @@ public enum ICERestartSockets: String, Sendable, CaseIterable {
 public enum MediaFidelity: String, Sendable, CaseIterable {
   /// Real Opus on real samples.
   case real
-  /// Modelled media: packets of constant size from a statistical source; everything below the encoder is real.
+  /// Modelled media: audio packets of constant size and video frames of modelled sizes, from statistical sources; everything below the encoder is real.
   case synthetic
 }
 
@@ -188,6 +188,8 @@ public struct SessionConfiguration: Sendable {
   package var answersPassively = false
   /// The settings of the Opus encoder.
   public var audio = AudioSettings()
+  /// The settings of video; nil for a stack without video, which rejects it.
+  public var video: VideoSettings?
   /// The way in which media is made.
   public var media = MediaFidelity.real
   package var protection = MediaProtection.dtlsSRTP

@@ -80,7 +80,7 @@ package struct RTPPacket: Hashable, Sendable {
   }
 
   /// The size of the original sequence number, which precedes a retransmitted payload.
-  static let originalNumberSize = 2
+  package static let originalNumberSize = 2
 
   /// The number of bytes before the payload and of padding after it: the header bytes of W3C statistics.
   package var overhead: Int { payloadRange.lowerBound + paddingCount }

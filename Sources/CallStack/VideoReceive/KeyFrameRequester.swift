@@ -55,6 +55,11 @@ package struct KeyFrameRequester: Sendable {
     if pending == nil { pending = reason }
   }
 
+  /// Postpones a due request while nothing can be sent.
+  mutating func postpone(at now: Instant) {
+    if let deadline, now >= deadline { lastSent = now }
+  }
+
   /// Notes that a key frame has arrived whole.
   package mutating func keyFrameArrived() { pending = nil }
 

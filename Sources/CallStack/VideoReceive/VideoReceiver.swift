@@ -52,7 +52,7 @@ package struct VideoReceiver: Sendable {
     case missingStructure
   }
 
-  package let settings: Settings
+  package private(set) var settings: Settings
   private var assembler: FrameAssembler?
   private var finder = FrameReferenceFinder()
   private var parameterSets = H264ParameterSets()
@@ -78,6 +78,22 @@ package struct VideoReceiver: Sendable {
   }
 
   package var timing: RenderTiming { schedule.timing }
+
+  /// Applies the result of a later negotiation. Payload types keep their meaning, and earlier ones stay accepted (RFC
+  /// 3264 section 8.3.2).
+  package mutating func accept(_ codecs: [Codec], nack: NACKGenerator.Settings?, requestsKeyFrames: Bool) {
+    for codec in codecs where !settings.codecs.contains(codec) { settings.codecs.append(codec) }
+    if (nack == nil) != (settings.nack == nil) { self.nack = nack.map { NACKGenerator(settings: $0) } }
+    settings.nack = nack
+    settings.requestsKeyFrames = requestsKeyFrames
+  }
+
+  /// Postpones due requests while nothing can be sent.
+  package mutating func postponeRequests(at now: Instant) {
+    nack?.postponeDue(at: now)
+    pendingNACKs.removeAll(keepingCapacity: true)
+    keyFrames.postpone(at: now)
+  }
 
   /// The round trip, which determines the time between requests.
   package mutating func setRoundTrip(_ roundTrip: Interval) {

@@ -204,7 +204,7 @@ package final class LiveCall {
     case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
     case .keyLog(let line): keyLog?.write(line.hasSuffix("\n") ? line : line + "\n")
     case .mediaSent, .mediaReceived, .remoteBye, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired,
-      .turnAllocated:
+      .turnAllocated, .bandwidthEstimate:
       break
     }
   }

@@ -120,7 +120,7 @@ final class LiveSessionHost: SessionEnvironment {
     case .mediaSent, .mediaReceived: return
     case .keyLog(let line): configuration.tap?.learnt(keyLog: line)
     case .remoteBye, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired, .remoteCandidateRefused,
-      .turnAllocated:
+      .turnAllocated, .bandwidthEstimate:
       break
     }
     post(.observation(observation))

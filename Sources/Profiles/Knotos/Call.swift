@@ -1,5 +1,6 @@
 internal import CallCore
 internal import PeerSession
+internal import SDP
 internal import VirtualPeer
 
 /// A remote candidate from signalling.
@@ -51,6 +52,9 @@ final class Call {
   /// Whether the network changed while the socket was down: ICE restarts when it reconnects.
   var wantsRestart = false
   var wasRefusedByTURN = false
+  /// The tracks of this user.
+  var microphone: Transceiver.ID?
+  var camera: Transceiver.ID?
   /// Whether the user muted the call.
   var isMuted = false
   /// The candidates of both sides that wait for the user to accept; nil while none must wait.

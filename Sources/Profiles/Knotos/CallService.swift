@@ -112,9 +112,17 @@ final class CallService: PeerConnectionDelegate {
   private func mute(_ call: Call, _ muted: Bool) {
     call.isMuted = muted
     if call.connection?.connectionState == .connected || !Defect.muteCompletesLate.isPlanted {
-      call.connection?.setTrackEnabled(!muted)
+      call.connection?.setTrackEnabled(!muted, of: call.microphone)
     }
     trace.set("mic.muted", muted)
+  }
+
+  /// Stops or resumes sending the camera's pictures; black ones go on meanwhile.
+  func setCameraOff(_ isOff: Bool) throws(ActionError) {
+    guard let call, let connection = call.connection else { throw ActionError("there is no call") }
+    guard let camera = call.camera else { throw ActionError("this call sends no camera") }
+    connection.setTrackEnabled(!isOff, of: camera)
+    trace.set("camera.off", isOff)
   }
 
   func restartICE() throws(ActionError) {
@@ -307,8 +315,27 @@ final class CallService: PeerConnectionDelegate {
     connection.delegate = self
     call.connection = connection
     trace.set("mic.muted", false)
-    apply(call) { () throws(SessionError) in try connection.addTrack() }
+    apply(call) { () throws(SessionError) in
+      call.microphone = try connection.addTrack()
+      if hasVideo(call) { try addVideo(call, connection) }
+    }
     if settings.audioSession == .after { configureAudio() }
+  }
+
+  /// Whether a call has video: the caller's device decides, and the callee's must have it too.
+  private func hasVideo(_ call: Call) -> Bool {
+    guard environment.device.settings.hasVideo else { return false }
+    return call.isCaller || KnotosMessage.isVideo(call.pendingOffer ?? "")
+  }
+
+  /// Sends the camera. A caller without one offers to receive; a callee's section follows from the offer.
+  private func addVideo(_ call: Call, _ connection: any PeerConnection) throws(SessionError) {
+    if environment.device.settings.camera != nil {
+      call.camera = try connection.addTrack(.camera)
+      trace.set("camera.off", false)
+    } else if call.isCaller {
+      _ = try connection.addTransceiver(.video, TransceiverInit(direction: .recvonly))
+    }
   }
 
   func configureAudio() {

@@ -43,6 +43,8 @@ public final class KnotosApp: CallApp {
     case "hangup": try service.hangUp()
     case "mute": try service.setMuted(true)
     case "unmute": try service.setMuted(false)
+    case "camera-off": try service.setCameraOff(true)
+    case "camera-on": try service.setCameraOff(false)
     case "ice-restart": try service.restartICE()
     default: throw ActionError("unknown action '\(action.name)'")
     }

@@ -19,6 +19,8 @@ extension KnotosApp {
       ActionDeclaration("hangup", [], "End the call, or cancel it while it rings.", as: .end),
       ActionDeclaration("mute", [], "Stop sending the microphone; packets of silence go on.", as: .mute),
       ActionDeclaration("unmute", [], "Send the microphone again.", as: .unmute),
+      ActionDeclaration("camera-off", [], "Stop sending the camera; black pictures go on."),
+      ActionDeclaration("camera-on", [], "Send the camera again."),
       ActionDeclaration(
         "ice-restart", [], "Gather again and renegotiate the transport of the connected call.",
         as: .restartICE),
@@ -79,6 +81,7 @@ extension KnotosApp {
       ValueDeclaration(
         "socket.state", .choice(["disconnected", "connecting", "connected"]), "The Socket.IO connection."),
       ValueDeclaration("mic.muted", .flag, "The user muted the microphone."),
+      ValueDeclaration("camera.off", .flag, "The user turned the camera off in a call with video."),
     ],
     settings: [
       ParameterDeclaration("ring-timeout", .duration, "how long a call rings; 45s"),
@@ -98,7 +101,7 @@ extension KnotosApp {
       [
         MessageField("toUserId", .string, as: .addressee, going: .clientToServer, "whom the call is for"),
         MessageField("offer", .sdp, as: .description),
-        MessageField("callType", .string, as: .payload, required: false, "always `audio`"),
+        MessageField("callType", .string, as: .payload, required: false, "`audio` or `video`"),
       ]),
     message(
       "call_answer", "The answer, under the key `offer`.", .documented, [MessageField("offer", .sdp, as: .description)]),

@@ -18,11 +18,33 @@ extension AudioSettings {
   }
 }
 
+extension VideoSettings {
+  init(_ video: Scenario.Video) {
+    self.init()
+    if let codecs = video.codecs { self.codecs = codecs.compactMap { Codec(rawValue: $0.rawValue) } }
+    if let size = video.size { (width, height) = (size.width, size.height) }
+    if let frameRate = video.frameRate { self.frameRate = frameRate }
+    maximumBitrate = video.bitrate
+    if let startBitrate = video.startBitrate { self.startBitrate = startBitrate }
+    if let temporalLayers = video.temporalLayers { self.temporalLayers = temporalLayers }
+    if let content = video.content { self.content = content == .detail ? .detail : .motion }
+    if let nack = video.nack { self.nack = nack }
+    if let rtx = video.rtx { retransmission = rtx }
+    if let pli = video.pli { pictureLossIndication = pli }
+    if let fir = video.fir { fullIntraRequest = fir }
+    if let transportCC = video.transportCC { transportFeedback = transportCC }
+    if let remb = video.remb { self.remb = remb }
+  }
+}
+
 extension Device.Settings {
   init(_ peer: Scenario.Peer) {
     self.init()
     audioClockDriftPPM = peer.clock.drift * 1e6
     mayRecord = peer.devices.permission == .granted
+    hasVideo = peer.video != nil
+    let camera = peer.devices.camera?.value ?? .talkingHead
+    self.camera = hasVideo ? CameraSource(rawValue: camera.rawValue) : nil
     switch peer.devices.microphone {
     case .speech: microphone = .speech
     case .tone: microphone = .tone(frequency: 440)

@@ -102,14 +102,16 @@ final class RunStage {
   private func sample(everybody: Bool) {
     for peer in world.peers {
       for (subject, report) in peer.reports(where: { everybody || sampler.reads($0) }) {
-        sampler.sample(report, mouthToEar: world.mouthToEar(to: peer, over: subject), of: subject, at: now)
+        sampler.sample(
+          report, mouthToEar: world.mouthToEar(to: peer, over: subject),
+          frameDelay: world.frameDelay(to: peer, over: subject), of: subject, at: now)
         context.story.sample(report, of: subject, at: now)
         sampled?(report, peer.name)
       }
     }
     for server in world.callServers {
       for (subject, report) in server.reports(where: { everybody || sampler.reads($0) }) {
-        sampler.sample(report, mouthToEar: nil, of: subject, at: now)
+        sampler.sample(report, mouthToEar: nil, frameDelay: nil, of: subject, at: now)
         context.story.sample(report, of: subject, at: now)
       }
     }

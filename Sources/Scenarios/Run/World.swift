@@ -3,6 +3,7 @@ internal import DTLS
 internal import ExternalRecords
 internal import Foundation
 internal import ScenarioFormat
+internal import ScenarioJudge
 internal import SimNet
 internal import Statistics
 internal import VirtualPeer
@@ -128,5 +129,14 @@ final class World {
       return nil
     }
     return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: position) }.first.map { playedAt - $0 }
+  }
+
+  /// Returns the age of the picture that the peer shows now, when it was shown, wherever it was taken; nil while it
+  /// shows none.
+  func frameDelay(to peer: VirtualPeer, over connection: String) -> Interval? {
+    guard let shown = peer.videoRecord.shown(over: connection), simulator.now - shown.at < StatsSampler.period else {
+      return nil
+    }
+    return peers.lazy.compactMap { $0.videoRecord.captureTime(of: shown) }.first.map { shown.at - $0 }
   }
 }

@@ -224,6 +224,9 @@ struct WorldBuilder {
     configuration.restartSockets = peer.ice.restartSockets == .new ? .new : .same
     configuration.answersPassively = peer.dtls.role == .passive
     configuration.audio = AudioSettings(peer.audio)
+    configuration.video = peer.video.map { VideoSettings($0) }
+    // As in browsers: the estimate covers all that shares the path.
+    configuration.audio.transportFeedback = configuration.video?.transportFeedback ?? false
     for server in scenario.topology.servers where peer.ice.asks(server.name) {
       configuration.iceServers += try iceServers(server, for: peer, wallClock: wallClock)
     }

@@ -7,6 +7,10 @@ public final class Device {
   public struct Settings: Hashable, Sendable {
     /// The sound that the microphone hears.
     public var microphone = MicrophoneSource.speech
+    /// Whether calls have video.
+    public var hasVideo = false
+    /// The pictures of the camera; nil for a device without one, which still shows those of others.
+    public var camera: CameraSource?
     /// Whether the user permits recording. Without permission the app hears the other side and sends silence.
     public var mayRecord = true
     /// Whether the device is a simulator, which plays and records in any state of the audio session; a real phone does
@@ -38,15 +42,22 @@ public final class Device {
   /// The silence after which a call counts as silent: longer than a pause in speech.
   public static let silenceLimit = Interval.seconds(2)
 
-  /// The recording indicators: they open and close together, and with the speaker, because there is no camera yet.
-  private static let recording = [PeerEvents.microphone, PeerEvents.capture]
+  /// The time without a new picture after which nothing counts as shown any more.
+  public static let pictureLimit = Interval.seconds(1)
+
+  private var isMicrophoneOpen = false
+  private var isCameraOpen = false
+  private var isCapturing = false
+  private var isVisible = false
+  private var lastShown: Instant?
 
   package init(settings: Settings, trace: Trace, peer: String) {
     self.settings = settings
     self.trace = trace
     subject = trace.subject(peer)
     // A condition must have a value before the first change: everything starts closed and silent.
-    let closed = Self.recording + [PeerEvents.speaker, PeerEvents.audible]
+    var closed = [PeerEvents.microphone, PeerEvents.capture, PeerEvents.speaker, PeerEvents.audible]
+    if settings.hasVideo { closed += [PeerEvents.camera, PeerEvents.visible] }
     for event in closed { trace.write(event, subject, false) }
   }
 
@@ -138,9 +149,54 @@ public final class Device {
   }
 
   private func setOpen(_ isOpen: Bool) {
-    let events = (settings.mayRecord ? Self.recording : []) + [PeerEvents.speaker]
-    for event in events { trace.write(event, subject, isOpen) }
+    if settings.mayRecord {
+      isMicrophoneOpen = isOpen
+      trace.write(PeerEvents.microphone, subject, isOpen)
+      traceCapture()
+    }
+    trace.write(PeerEvents.speaker, subject, isOpen)
     hasPlayed = false
+  }
+
+  /// Writes whether anything is recorded.
+  private func traceCapture() {
+    let isCapturing = isMicrophoneOpen || isCameraOpen
+    guard isCapturing != self.isCapturing else { return }
+    self.isCapturing = isCapturing
+    trace.write(PeerEvents.capture, subject, isCapturing)
+  }
+
+  // MARK: Camera and screen
+
+  package func setCamera(open isOpen: Bool) {
+    guard isOpen != isCameraOpen else { return }
+    isCameraOpen = isOpen
+    trace.write(PeerEvents.camera, subject, isOpen)
+    traceCapture()
+  }
+
+  /// Notes that a picture of a remote track is shown.
+  package func shown(at now: Instant) {
+    if lastShown == nil { trace.write(PeerEvents.firstShown, subject) }
+    lastShown = now
+    setVisible(true)
+  }
+
+  /// Notes that time has passed; without new pictures nothing counts as shown.
+  package func checkShown(at now: Instant) {
+    if let lastShown, now - lastShown > Self.pictureLimit { setVisible(false) }
+  }
+
+  /// Notes that no connection shows pictures any more.
+  package func screenCleared() {
+    lastShown = nil
+    setVisible(false)
+  }
+
+  private func setVisible(_ value: Bool) {
+    guard value != isVisible else { return }
+    isVisible = value
+    trace.write(PeerEvents.visible, subject, value)
   }
 
   /// Whether samples flow in both directions.

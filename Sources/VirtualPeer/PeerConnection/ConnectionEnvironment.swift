@@ -13,6 +13,7 @@ package final class ConnectionEnvironment {
   /// Gets every sample the speaker plays, 48 kHz mono.
   package let heard: ((Span<Int16>) -> Void)?
   package let audioRecord: AudioRecord
+  package let videoRecord = VideoRecord()
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still release their TURN allocations.
   private var lingering: [any PeerConnection] = []
@@ -21,6 +22,7 @@ package final class ConnectionEnvironment {
   /// The connections that want audio, in the order in which they began. They own this environment.
   private var audible: [Weak] = []
   private var audioLoop: AudioLoop?
+  private var videoLoop: VideoLoop?
 
   private struct Weak { weak var connection: (any PeerConnection)? }
 
@@ -91,6 +93,28 @@ package final class ConnectionEnvironment {
     audioLoop?.stop()
     audioLoop = nil
     device.stopAudioUnit()
+  }
+
+  // MARK: Video
+
+  /// Starts the device's camera with the first connection that sends video, and watches what is shown.
+  func beginVideo(_ connection: SessionConnection, settings: VideoSettings, sends: Bool) {
+    if sends { device.setCamera(open: device.settings.camera != nil) }
+    let loop = videoLoop ?? VideoLoop(environment: self, settings: settings, source: device.settings.camera)
+    loop.remove(connection)
+    loop.add(connection)
+    videoLoop = loop
+  }
+
+  /// Stops the camera when the last connection that wants video ends.
+  func endVideo(_ connection: SessionConnection) {
+    guard let loop = videoLoop else { return }
+    loop.remove(connection)
+    guard loop.isEmpty else { return }
+    loop.stop()
+    videoLoop = nil
+    device.setCamera(open: false)
+    device.screenCleared()
   }
 
   // MARK: Lifetime

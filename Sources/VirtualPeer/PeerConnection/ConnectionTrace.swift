@@ -43,6 +43,9 @@ struct ConnectionTrace {
     case .turnAllocated(let server, let relayed, let lifetime):
       trace.write(PeerConnectionEvents.turnAllocated, subject, server, relayed, lifetime)
     case .remoteBye(let ssrc): trace.write(PeerConnectionEvents.bye, subject, ssrc)
+    case .bandwidthEstimate(let reason, let before, let after):
+      trace.write(
+        PeerConnectionEvents.bandwidthEstimate, subject, Int(after.bitsPerSecond), Int(before.bitsPerSecond), reason)
     case .keyLog(let line): keyLog?(line)
     }
   }

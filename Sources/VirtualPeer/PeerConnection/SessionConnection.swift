@@ -13,6 +13,8 @@ final class SessionConnection: PeerConnection {
   private let host: SimulatedSessionHost
   private let driver: SessionDriver<SimulatedSessionHost>
   private let subject: String
+  private let video: VideoSettings?
+  private var showsVideo = false
   private var isClosed = false
 
   init(
@@ -20,6 +22,7 @@ final class SessionConnection: PeerConnection {
   ) {
     self.environment = environment
     self.subject = subject
+    video = configuration.video
     host = SimulatedSessionHost(environment, subject: subject)
     driver = SessionDriver(configuration: configuration, random: random, environment: host)
     host.connection = self
@@ -49,22 +52,30 @@ final class SessionConnection: PeerConnection {
   func addTrack(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
     let sender = try driver.session.addTrack(track)
-    environment.beginAudio(self)
+    begin(track.kind, sends: true)
     return sender
   }
 
   func addTransceiver(_ track: MediaStreamTrack, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
     let transceiver = try driver.session.addTransceiver(track, settings)
-    environment.beginAudio(self)
+    begin(track.kind, sends: true)
     return transceiver
   }
 
   func addTransceiver(_ kind: MediaKind, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
     let transceiver = try driver.session.addTransceiver(kind, settings)
-    environment.beginAudio(self)
+    begin(kind, sends: false)
     return transceiver
+  }
+
+  /// Starts the device that records or plays a kind of media.
+  private func begin(_ kind: MediaKind, sends: Bool) {
+    switch kind {
+    case .audio: environment.beginAudio(self)
+    case .video: if let video { environment.beginVideo(self, settings: video, sends: sends) }
+    }
   }
 
   func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
@@ -84,7 +95,16 @@ final class SessionConnection: PeerConnection {
   }
 
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
-    driver.session.setAudioEnabled(enabled, of: sender)
+    guard let sender else {
+      driver.session.setAudioEnabled(enabled)
+      return driver.session.setVideoEnabled(enabled)
+    }
+    let kind = driver.session.rtpTransceivers.first { $0.id == sender }?.kind
+    if kind == .video {
+      driver.session.setVideoEnabled(enabled, of: sender)
+    } else {
+      driver.session.setAudioEnabled(enabled, of: sender)
+    }
   }
 
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
@@ -141,10 +161,30 @@ final class SessionConnection: PeerConnection {
     driver.close()
     host.close()
     environment.endAudio(self)
+    environment.endVideo(self)
     environment.connectionClosed(self)
   }
 
   func updateInterfaces() { driver.setAddresses(host.addresses) }
+
+  // MARK: Video
+
+  func sendVideo(_ input: VideoInput) {
+    driver.sendVideo(input)
+    for source in driver.session.sentVideoSources { environment.videoRecord.send(source) }
+  }
+
+  /// Shows a picture of a remote track.
+  func show(_ frame: RenderedVideoFrame) {
+    if let video, !showsVideo {
+      showsVideo = true
+      environment.beginVideo(self, settings: video, sends: false)
+    }
+    environment.device.shown(at: frame.rendered)
+    guard let contentID = frame.contentID else { return }
+    environment.videoRecord.show(
+      VideoRecord.Shown(ssrc: frame.ssrc, contentID: contentID, at: frame.rendered), over: subject)
+  }
 
   // MARK: Audio
 

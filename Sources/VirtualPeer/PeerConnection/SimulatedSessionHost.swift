@@ -66,6 +66,8 @@ final class SimulatedSessionHost: SessionEnvironment {
 
   func happened(_ event: SessionEvent) { events.append(event) }
 
+  func rendered(_ frame: RenderedVideoFrame) { connection?.show(frame) }
+
   func observed(_ observation: SessionObservation) {
     // A reader needs the secrets before the packets that they decrypt.
     if case .keyLog(let line) = observation { environment.learn(keyLog: line) } else { events.append(observation) }

@@ -62,6 +62,9 @@ package enum PeerConnectionEvents {
     "media.sent", ("ssrc", UInt32.self), ("bytes", Int.self), ("prefix", UInt64.self))
   /// An RTP packet was received and authenticated.
   package static let mediaReceived = TraceEvent("media.received", ("ssrc", UInt32.self), ("bytes", Int.self))
+  /// The estimate of the bandwidth for sending changed; both rates are in bit/s, `reason` is the rule that changed it.
+  package static let bandwidthEstimate = TraceEvent(
+    "bandwidth.estimate", ("value", Int.self), ("from", Int.self), ("reason", String.self))
   /// An RTCP BYE (RFC 3550 section 6.6) was received.
   package static let bye = TraceEvent("rtcp.bye", ("ssrc", UInt32.self))
   /// A malformed, forged or unexpected packet was received.

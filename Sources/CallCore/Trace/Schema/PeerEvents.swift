@@ -41,6 +41,10 @@ package enum PeerEvents {
   package static let microphone = TraceEvent("mic.open", ("value", Bool.self))
   package static let capture = TraceEvent("capture.open", ("value", Bool.self))
   package static let speaker = TraceEvent("speaker.open", ("value", Bool.self))
+  package static let camera = TraceEvent("camera.open", ("value", Bool.self))
+  /// Pictures of a remote track are being shown.
+  package static let visible = TraceEvent("visible", ("value", Bool.self))
+  package static let firstShown = TraceEvent("media.first-shown")
   package static let firstPlayed = TraceEvent("media.first-played")
   package static let audible = TraceEvent("audible", ("value", Bool.self))
 }

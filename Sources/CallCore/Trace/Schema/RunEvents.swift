@@ -17,6 +17,7 @@ package enum HarnessEvents {
   public static let concealment = sample("q.concealment", Double.self)
   /// The delay from the remote microphone to this speaker.
   public static let mouthToEar = sample("q.mouth_to_ear", Interval.self)
+  public static let frameDelay = sample("q.frame_delay", Interval.self)
   /// The time from the last fault to audible sound, after an interruption.
   public static let recovery = sample("q.recovery", Interval.self)
   /// A client's message reached its server, before faults: the user, and the fingerprints in its description.

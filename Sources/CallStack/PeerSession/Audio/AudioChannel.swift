@@ -29,9 +29,9 @@ final class AudioChannel {
     source = AudioLevelMeter()
   }
 
-  func setParameters(_ parameters: EncodingParameters) {
-    state.parameters = parameters
-    send?.setLimit(parameters.maxBitrate)
+  func setParameters(_ parameters: [EncodingParameters]) {
+    state.encodings = parameters
+    send?.setLimit(state.encodings[0].maxBitrate)
   }
 
   /// - Returns: the SSRC that ends with the track, if the remote side may know it.
@@ -99,7 +99,7 @@ final class AudioChannel {
         random: random)
     send = stream
     stream.isActive = true
-    stream.setLimit(state.parameters.maxBitrate)
+    stream.setLimit(state.encodings[0].maxBitrate)
     stream.update(media, codec)
     let isFedBack = codec.feedback.contains(.transportCC)
     stream.setExtensions(extensions, isNumbered: isFedBack, naming: wasActive ? nil : media.mid)

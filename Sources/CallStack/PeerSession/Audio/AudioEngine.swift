@@ -61,7 +61,7 @@ extension AudioSettings {
     let opus = CodecCapability(
       "opus", clockRate: 48_000, channels: 2, parameters: parameters, feedback: feedback,
       retransmission: retransmitsOnItsOwnStream, preferredPayloadType: 111)
-    let extensions = MediaExtensions.uris.prefix(transportFeedback ? 2 : 1)
-    return MediaCapabilities(codecs: [opus], headerExtensions: Array(extensions))
+    let extensions = [MediaExtensions.midURI] + (transportFeedback ? [MediaExtensions.transportNumberURI] : [])
+    return MediaCapabilities(codecs: [opus], headerExtensions: extensions)
   }
 }

@@ -149,6 +149,8 @@ final class AudioSendStream {
   }
 
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
+  /// Whether packets carry transport-wide numbers.
+  var isNumbered: Bool { numberID != nil }
   var roundTrip: Interval? { rtp.remoteInbound.roundTripTime }
 
   // MARK: Samples

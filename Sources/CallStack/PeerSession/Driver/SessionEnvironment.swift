@@ -51,6 +51,8 @@ public protocol SessionEnvironment: AnyObject {
   func happened(_ event: SessionEvent)
   /// Reports an observation for traces and judges, possibly for every packet.
   func observed(_ observation: SessionObservation)
+  /// Shows a picture of a remote track. Like an event, it may not call the session from here.
+  func rendered(_ frame: RenderedVideoFrame)
   /// Reports that a datagram could not be sent.
   func unsent(_ reason: UnsentReason)
   /// Reports that TLS is established on the connection to a server, or was closed by it.
@@ -80,6 +82,7 @@ extension SessionEnvironment {
   public func resolve(_ name: String, _ answer: @escaping (IPAddress) -> Void) {}
   public func obfuscate(_ address: IPAddress) -> String? { nil }
   public func withdraw(_ name: String) {}
+  public func rendered(_ frame: RenderedVideoFrame) {}
   public func unsent(_ reason: UnsentReason) {}
   public func secured(_ tls: TLSConnection, with server: Endpoint) {}
   public func refused(_ failure: TLSFailure, by server: Endpoint) {}

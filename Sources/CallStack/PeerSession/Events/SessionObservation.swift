@@ -22,6 +22,8 @@ public enum SessionObservation: Sendable {
   case remoteCandidateRefused(String, reason: ICECandidateRefusal)
   /// A TURN server granted an allocation (RFC 8656 section 7).
   case turnAllocated(server: Endpoint, relayed: Endpoint, lifetime: Interval)
+  /// The estimate of the bandwidth for sending changed, for a reason that is a fixed word; both rates are in bit/s.
+  case bandwidthEstimate(reason: String, before: DataRate, after: DataRate)
   /// An NSS key log line, so that captures can be decrypted.
   case keyLog(String)
 }

@@ -8,6 +8,8 @@ public enum SessionOutput: Sendable {
   case event(SessionEvent)
   /// An observation for traces and judges.
   case observation(SessionObservation)
+  /// A picture of a remote track, at the time at which it is shown.
+  case video(RenderedVideoFrame)
 }
 
 /// A request of a session to its driver.
@@ -30,4 +32,5 @@ extension FIFO<SessionOutput> {
   mutating func append(_ command: SessionCommand) { append(.command(command)) }
   mutating func append(_ event: SessionEvent) { append(.event(event)) }
   mutating func append(_ observation: SessionObservation) { append(.observation(observation)) }
+  mutating func append(_ frame: RenderedVideoFrame) { append(.video(frame)) }
 }

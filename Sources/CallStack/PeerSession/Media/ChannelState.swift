@@ -18,9 +18,10 @@ struct ChannelState {
   var mid: String?
   /// The local track; nil if there is none.
   var track: LocalTrack?
-  var parameters = EncodingParameters()
+  /// The parameters of its encodings; never empty.
+  var encodings = [EncodingParameters()]
   /// Whether a sender has nothing to send although it may (W3C `replaceTrack(null)`, `active`).
-  var isSuspended: Bool { track?.source == nil || !parameters.isActive }
+  var isSuspended: Bool { track?.source == nil || !encodings[0].isActive }
   /// Whether we stopped the transceiver.
   var isStopped = false
   /// The remote track's identifier.

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Codecs
 internal import CongestionControl
 internal import RTP
 internal import SDP
@@ -6,10 +7,12 @@ internal import SDP
 /// The media of one transceiver, of any kind, as the transport sees it: packets and feedback, out and in.
 enum MediaChannel {
   case audio(AudioChannel)
+  case video(VideoChannel)
 
   var kind: MediaKind {
     switch self {
     case .audio: .audio
+    case .video: .video
     }
   }
 
@@ -17,11 +20,13 @@ enum MediaChannel {
     get {
       switch self {
       case .audio(let channel): channel.state
+      case .video(let channel): channel.state
       }
     }
     nonmutating set {
       switch self {
       case .audio(let channel): channel.state = newValue
+      case .video(let channel): channel.state = newValue
       }
     }
   }
@@ -29,48 +34,66 @@ enum MediaChannel {
   func setTrack(_ track: LocalTrack) {
     switch self {
     case .audio(let channel): channel.setTrack(track)
+    case .video(let channel): channel.setTrack(track)
     }
   }
 
-  func setParameters(_ parameters: EncodingParameters) {
+  func setParameters(_ parameters: [EncodingParameters]) {
     switch self {
     case .audio(let channel): channel.setParameters(parameters)
+    case .video(let channel): channel.setParameters(parameters)
     }
   }
 
-  /// - Returns: the SSRC that ends with the track, if the remote side may know it.
-  func removeTrack() -> UInt32? {
+  /// - Returns: the SSRCs that end with the track, if the remote side may know them.
+  func removeTrack() -> [UInt32] {
     switch self {
-    case .audio(let channel): channel.removeTrack()
+    case .audio(let channel): channel.removeTrack().map { [$0] } ?? []
+    case .video(let channel): channel.removeTrack()
     }
   }
 
   func stop() {
     switch self {
     case .audio(let channel): channel.stop()
+    case .video(let channel): channel.stop()
     }
   }
 
   /// Applies the result of a negotiation; nil when the section is rejected. Streams keep their sequence numbers and
   /// counters during a hold.
-  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
+  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource, at now: Instant) {
     switch self {
     case .audio(let channel): channel.apply(media, extensions: extensions, random: random)
+    case .video(let channel): channel.apply(media, extensions: extensions, random: random, at: now)
     }
   }
 
   // MARK: Out
 
-  var hasSent: Bool {
+  /// The sources that the remote side may know.
+  var sentSources: [UInt32] {
     switch self {
-    case .audio(let channel): channel.send?.hasSent ?? false
+    case .audio(let channel): channel.send.map { $0.hasSent ? [$0.rtp.ssrc] : [] } ?? []
+    case .video(let channel): channel.send?.sources ?? []
     }
   }
 
   /// Hands all pending packets to the pacer, media and retransmissions.
-  func produce(into pacer: inout Pacer, at now: Instant) {
+  ///
+  /// - Parameter limiter: the limit of the retransmissions of video.
+  func produce(into pacer: inout Pacer, limiter: inout RetransmissionLimiter, at now: Instant) {
     switch self {
     case .audio(let channel): channel.produce(into: &pacer, at: now)
+    case .video(let channel): channel.send?.retransmit(into: &pacer, limiter: &limiter, at: now)
+    }
+  }
+
+  /// Writes a packet of padding, which needs a retransmission stream.
+  func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    switch self {
+    case .audio: nil
+    case .video(let channel): channel.send?.pad(count, into: &output, at: now)
     }
   }
 
@@ -81,6 +104,7 @@ enum MediaChannel {
   func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
     switch self {
     case .audio(let channel): channel.send?.departed(packet, bytes, at: now) ?? false
+    case .video(let channel): channel.send?.departed(packet, bytes, at: now) ?? false
     }
   }
 
@@ -88,13 +112,31 @@ enum MediaChannel {
   func dropped(_ packet: OutgoingPacket) {
     switch self {
     case .audio(let channel): channel.send?.dropped(packet)
+    case .video(let channel): channel.send?.dropped(packet)
     }
   }
 
-  /// Discards pending media.
+  /// Discards pending media. Video is encoded only when it can be sent, so that none is pending.
   func dropPending() {
     switch self {
     case .audio(let channel): channel.send?.dropPending()
+    case .video: break
+    }
+  }
+
+  /// The stream for the division of the bandwidth; nil while nothing is sent. Audio takes part with a constant rate if
+  /// its packets are numbered, as in libwebrtc.
+  var allocation: RateAllocator.Stream? {
+    switch self {
+    case .audio(let channel):
+      guard let send = channel.send, send.isActive, send.isNumbered, let track = channel.state.track else { return nil }
+      let packets = 1 / send.encoding.packetDuration.interval.seconds
+      let headers = Double(RTPHeader.fixedSize + MediaTransport.lowerOverhead) * 8 * packets
+      let rate = send.encoding.bitrate + .bitsPerSecond(Int64(headers))
+      var stream = RateAllocator.Stream(id: track.number, minimum: rate, maximum: rate)
+      stream.isMinimumEnforced = true
+      return stream
+    case .video(let channel): return channel.send?.allocation
     }
   }
 
@@ -103,19 +145,23 @@ enum MediaChannel {
   var roundTrip: Interval? {
     switch self {
     case .audio(let channel): channel.send?.roundTrip
+    case .video(let channel): channel.send?.roundTrip
     }
   }
 
-  /// Returns the sender report of an active stream; nil for a held one.
-  func senderReport(clock: WallClock, at now: Instant) -> SenderReport? {
+  /// Appends the sender reports of active streams; held ones have none.
+  func appendSenderReports(to reports: inout [SenderReport], clock: WallClock, at now: Instant) {
     switch self {
-    case .audio(let channel): channel.send?.senderReport(clock: clock, at: now)
+    case .audio(let channel):
+      if let report = channel.send?.senderReport(clock: clock, at: now) { reports.append(report) }
+    case .video(let channel): channel.send?.appendSenderReports(to: &reports, clock: clock, at: now)
     }
   }
 
   func endReportInterval() {
     switch self {
     case .audio(let channel): channel.send?.endReportInterval()
+    case .video(let channel): for encoding in channel.send?.encodings ?? [] { encoding.endReportInterval() }
     }
   }
 
@@ -123,18 +169,22 @@ enum MediaChannel {
   func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
     switch self {
     case .audio(let channel): channel.receive?.takeReportBlocks(into: &blocks, at: now)
+    case .video(let channel): channel.receive?.takeReportBlocks(into: &blocks, at: now)
     }
   }
 
   func receive(_ report: SenderReport, at now: Instant) {
     switch self {
     case .audio(let channel): channel.receive?.receive(report, at: now)
+    case .video(let channel): channel.receive?.receive(report, at: now)
     }
   }
 
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     switch self {
     case .audio(let channel): channel.send?.receive(block, clock: clock, at: now)
+    case .video(let channel):
+      for encoding in channel.send?.encodings ?? [] { encoding.receive(block, clock: clock, at: now) }
     }
   }
 
@@ -143,24 +193,41 @@ enum MediaChannel {
   func receive(_ nack: GenericNACK) {
     switch self {
     case .audio(let channel): channel.send?.receive(nack)
+    case .video(let channel): for encoding in channel.send?.encodings ?? [] { encoding.receive(nack) }
     }
   }
 
-  func takeNACK(from source: UInt32, roundTrip: Interval?, at now: Instant) -> GenericNACK? {
+  func receive(_ indication: PictureLossIndication) {
+    guard case .video(let channel) = self else { return }
+    for encoding in channel.send?.encodings ?? [] { encoding.receive(indication) }
+  }
+
+  func receive(_ request: FullIntraRequest) {
+    guard case .video(let channel) = self else { return }
+    for encoding in channel.send?.encodings ?? [] { encoding.receive(request) }
+  }
+
+  /// Returns a NACK or a request for a key frame that is due.
+  func takeFeedback(from source: UInt32, roundTrip: Interval?, at now: Instant) -> RTCPPacket? {
     switch self {
-    case .audio(let channel): channel.receive?.takeNACK(from: source, roundTrip: roundTrip, at: now)
+    case .audio(let channel):
+      channel.receive?.takeNACK(from: source, roundTrip: roundTrip, at: now).map(RTCPPacket.genericNACK)
+    case .video(let channel): channel.receive?.takeFeedback(from: source, roundTrip: roundTrip, at: now)
     }
   }
 
-  func postponeNACK(at now: Instant) {
+  func postponeFeedback(at now: Instant) {
     switch self {
     case .audio(let channel): channel.receive?.postponeNACK(at: now)
+    case .video(let channel): channel.receive?.postponeFeedback(at: now)
     }
   }
 
-  var nackDeadline: Instant? {
+  /// The time of the next feedback, and of the next picture.
+  var deadline: Instant? {
     switch self {
     case .audio(let channel): channel.receive?.nackDeadline
+    case .video(let channel): channel.receive?.deadline
     }
   }
 
@@ -177,10 +244,11 @@ enum MediaChannel {
   }
 
   func receive(
-    _ packet: RTPPacket, as role: RTPRouter.Role, in datagram: RawSpan, ecn: ECN, at now: Instant
+    _ packet: RTPPacket, on route: RTPRouter.Route, in datagram: RawSpan, ecn: ECN, at now: Instant
   ) -> Reception {
     switch self {
-    case .audio(let channel): channel.receive(packet, as: role, in: datagram, ecn: ecn, at: now)
+    case .audio(let channel): channel.receive(packet, as: route.role, in: datagram, ecn: ecn, at: now)
+    case .video(let channel): channel.receive(packet, on: route, in: datagram, ecn: ecn, at: now)
     }
   }
 
@@ -188,13 +256,17 @@ enum MediaChannel {
   func knows(_ source: UInt32) -> Bool {
     switch self {
     case .audio(let channel): channel.receive?.knows(source) ?? false
+    case .video(let channel): channel.receive?.knows(source) ?? false
     }
   }
 
-  /// Takes over a source whose MID has moved here from another channel, with its sequence numbers and counters.
+  /// Takes over a source whose MID has moved here from another channel of its kind, with its sequence numbers and
+  /// counters.
   func adopt(_ source: UInt32, from other: MediaChannel) -> Bool {
     switch (self, other) {
     case (.audio(let channel), .audio(let other)): channel.adopt(source, from: other)
+    case (.video(let channel), .video(let other)): channel.adopt(source, from: other)
+    case (.audio, .video), (.video, .audio): false
     }
   }
 
@@ -204,6 +276,7 @@ enum MediaChannel {
   func depart(_ source: UInt32) -> Bool {
     switch self {
     case .audio(let channel): channel.receive?.depart(source) ?? false
+    case .video(let channel): channel.receive?.depart(source) ?? false
     }
   }
 
@@ -212,6 +285,7 @@ enum MediaChannel {
   func forgetWhatIsOver() {
     switch self {
     case .audio(let channel): channel.forgetWhatIsOver()
+    case .video(let channel): channel.forgetWhatIsOver()
     }
   }
 }

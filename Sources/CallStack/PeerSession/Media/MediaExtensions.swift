@@ -6,12 +6,14 @@ struct MediaExtensions: Hashable {
   var mid: UInt8?
   /// The transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01).
   var transportNumber: UInt8?
+  /// The name of an encoding, and that of the encoding that a retransmission belongs to (RFC 8852).
+  var rid: UInt8?
+  var repairedRID: UInt8?
 
-  /// The URIs of the extensions, in the order of their identifiers in an offer.
-  static let uris = [
-    "urn:ietf:params:rtp-hdrext:sdes:mid",
-    "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01",
-  ]
+  static let midURI = "urn:ietf:params:rtp-hdrext:sdes:mid"
+  static let transportNumberURI = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+  static let ridURI = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id"
+  static let repairedRIDURI = "urn:ietf:params:rtp-hdrext:sdes:repaired-rtp-stream-id"
 
   /// Finds the identifiers, which are the same in all sections (RFC 9143 section 9.1). Packets are numbered only if
   /// feedback about them was negotiated.
@@ -19,9 +21,11 @@ struct MediaExtensions: Hashable {
     func identifier(_ uri: String, in sections: [NegotiatedMedia]) -> UInt8? {
       sections.lazy.compactMap { $0.extensionID(uri, sending: sending) }.first
     }
-    mid = identifier(Self.uris[0], in: sections)
+    mid = identifier(Self.midURI, in: sections)
+    rid = identifier(Self.ridURI, in: sections)
+    repairedRID = identifier(Self.repairedRIDURI, in: sections)
     transportNumber = identifier(
-      Self.uris[1],
+      Self.transportNumberURI,
       in: sections.filter { section in
         (sending ? section.sendCodecs : section.receiveCodecs).contains { $0.feedback.contains(.transportCC) }
       })

@@ -5,7 +5,7 @@ internal import SDP
 
 /// All media of a session on its one transport: routes incoming packets, orders outgoing ones, and runs RTCP for both
 /// directions.
-struct MediaTransport: ~Copyable {
+final class MediaTransport {
   enum Outgoing {
     case media(ssrc: UInt32, prefix: UInt64)
     /// RTCP with a BYE for these sources of ours.
@@ -19,6 +19,7 @@ struct MediaTransport: ~Copyable {
   /// The channels, one for each transceiver with a track or a negotiated section, in order of creation.
   private(set) var channels: [MediaChannel] = []
   var audio = AudioEngine()
+  var video = VideoEngine()
   private var tracksMade = 0
   private var router = RTPRouter()
   /// The channel of each section of the router.
@@ -27,7 +28,10 @@ struct MediaTransport: ~Copyable {
   private var reporter: UInt32
   private var scheduler: RTCPScheduler
   private var reports: ReportWriter
-  private var pacer = Pacer(settings: Pacer.Settings(rate: Self.pacingRate))
+  private var pacer = Pacer(settings: Pacer.Settings(rate: MediaTransport.pacingRate))
+  private var limiter = RetransmissionLimiter()
+  /// The control of the bandwidth, from the first video that is sent.
+  private var bandwidth: BandwidthControl?
   private(set) var sequencer = TransportSequencer()
   private var arrivals = ArrivalRecorder()
   /// The extensions of received packets.
@@ -51,92 +55,112 @@ struct MediaTransport: ~Copyable {
   /// The rate of paced packets: libwebrtc's initial estimate of 300 kbit/s times its factor of 2.5.
   private static let pacingRate = DataRate.kilobitsPerSecond(750)
 
+  /// The bytes of a packet below RTP: UDP over IPv4, and the authentication tag of SRTP.
+  static let lowerOverhead = 38
+
   var midExtensionID: UInt8? { router.midExtensionID }
+  /// The estimate of the bandwidth; nil before video is sent.
+  var availableOutgoingBitrate: DataRate? { bandwidth.flatMap { $0.deadline == nil ? nil : $0.target.target } }
 
   // MARK: Tracks
 
   /// Makes a sender for a track, or for none yet, to be set on a transceiver.
-  mutating func makeTrack(_ track: MediaStreamTrack?) -> LocalTrack {
+  ///
+  /// - Parameter rids: the names of its encodings; empty for one without a name.
+  func makeTrack(_ track: MediaStreamTrack?, _ kind: MediaKind, rids: [String] = []) -> LocalTrack {
     let number = tracksMade
     tracksMade += 1
     var name = track?.id ?? ""
-    if name.isEmpty { name = "\(configuration.cname)-audio" + (number == 0 ? "" : "-\(number + 1)") }
+    if name.isEmpty { name = "\(configuration.cname)-\(kind.rawValue)" + (number == 0 ? "" : "-\(number + 1)") }
+    let isRepaired =
+      kind == .audio ? configuration.audio.retransmitsOnItsOwnStream : configuration.video?.retransmission ?? false
+    var encodings: [Transceiver.Encoding] = []
+    for index in 0..<max(1, rids.count) {
+      encodings.append(
+        Transceiver.Encoding(
+          rid: index < rids.count ? rids[index] : nil, ssrc: number == 0 && index == 0 ? reporter : newSource(),
+          retransmissionSSRC: isRepaired ? newSource() : nil))
+    }
     return LocalTrack(
       number: number,
       sender: Transceiver.Sender(
-        trackID: name, streamIDs: [configuration.cname], cname: configuration.cname,
-        ssrc: number == 0 ? reporter : newSource(),
-        retransmissionSSRC: configuration.audio.retransmitsOnItsOwnStream ? newSource() : nil),
+        trackID: name, streamIDs: [configuration.cname], cname: configuration.cname, encodings: encodings),
       source: track.map { MediaStreamTrack($0.kind, id: name) })
   }
 
   /// Replaces the source of a track, without negotiation; nil sends nothing.
-  mutating func setSource(_ source: MediaStreamTrack?, of transceiver: Transceiver.ID) {
-    let channel = channel(of: transceiver)
+  func setSource(_ source: MediaStreamTrack?, of transceiver: Transceiver.ID, _ kind: MediaKind) {
+    let channel = channel(of: transceiver, kind)
     guard let track = channel.state.track else { return }
     channel.state.track?.source = source.map {
       MediaStreamTrack($0.kind, id: $0.id.isEmpty ? track.sender.trackID : $0.id)
     }
   }
 
-  func parameters(of transceiver: Transceiver.ID) -> EncodingParameters {
-    channels.first { $0.state.transceiver == transceiver }?.state.parameters ?? EncodingParameters()
+  func parameters(of transceiver: Transceiver.ID) -> [EncodingParameters] {
+    channels.first { $0.state.transceiver == transceiver }?.state.encodings ?? [EncodingParameters()]
   }
 
-  mutating func setParameters(_ parameters: EncodingParameters, of transceiver: Transceiver.ID) {
-    channel(of: transceiver).setParameters(parameters)
+  func setParameters(
+    _ parameters: [EncodingParameters], of transceiver: Transceiver.ID, _ kind: MediaKind, at now: Instant
+  ) {
+    channel(of: transceiver, kind).setParameters(parameters)
+    bandwidth?.setStreams(of: channels, pacer: &pacer, at: now)
   }
 
   /// Returns an SSRC that is unique in the session (RFC 3550 section 8.1).
-  private mutating func newSource() -> UInt32 {
+  private func newSource() -> UInt32 {
     while true {
       let ssrc = UInt32(truncatingIfNeeded: identifiers.next())
       let isTaken =
         ssrc == reporter || router.route(ofSource: ssrc) != nil
-        || channels.contains {
-          [$0.state.track?.sender.ssrc, $0.state.track?.sender.encodings[0].retransmissionSSRC].contains(ssrc)
+        || channels.contains { channel in
+          channel.state.track?.sender.encodings.contains { [$0.ssrc, $0.retransmissionSSRC].contains(ssrc) } ?? false
         }
       if !isTaken { return ssrc }
     }
   }
 
-  mutating func setTrack(_ track: LocalTrack, of transceiver: Transceiver.ID, at now: Instant) {
-    channel(of: transceiver).setTrack(track)
+  func setTrack(_ track: LocalTrack, of transceiver: Transceiver.ID, _ kind: MediaKind, at now: Instant) {
+    channel(of: transceiver, kind).setTrack(track)
     startReporting(at: now)
   }
 
   /// Notes that the remote side has announced a track, which is muted until its first packet.
-  mutating func announce(_ transceiver: Transceiver.ID, mid: String) {
-    let channel = channel(of: transceiver)
+  func announce(_ transceiver: Transceiver.ID, _ kind: MediaKind, mid: String) {
+    let channel = channel(of: transceiver, kind)
     channel.state.mid = mid
     channel.state.isAnnounced = true
     channel.state.isMuted = true
   }
 
   /// Ends sending, at once and for good.
-  mutating func removeTrack(of transceiver: Transceiver.ID) {
+  func removeTrack(of transceiver: Transceiver.ID) {
     guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
     end(channel)
   }
 
   /// Ends sending and receiving, at once and for good.
-  mutating func stop(_ transceiver: Transceiver.ID) {
+  func stop(_ transceiver: Transceiver.ID) {
     guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
     end(channel)
     channel.stop()
   }
 
-  private mutating func end(_ channel: MediaChannel) {
+  private func end(_ channel: MediaChannel) {
     let source = channel.state.track?.sender.ssrc
-    if let ended = channel.removeTrack() { reports.departed.append(ended) }
+    reports.departed += channel.removeTrack()
     // After its BYE an SSRC must not be used again.
     if source == reporter { reporter = newSource() }
   }
 
-  private mutating func channel(of transceiver: Transceiver.ID) -> MediaChannel {
+  private func channel(of transceiver: Transceiver.ID, _ kind: MediaKind) -> MediaChannel {
     if let known = channels.first(where: { $0.state.transceiver == transceiver }) { return known }
-    let made = MediaChannel.audio(
-      AudioChannel(transceiver, configuration: configuration, isEnabled: audio.isEnabled))
+    let made: MediaChannel =
+      switch kind {
+      case .audio: .audio(AudioChannel(transceiver, configuration: configuration, isEnabled: audio.isEnabled))
+      case .video: .video(VideoChannel(transceiver, configuration: configuration, isEnabled: video.isEnabled))
+      }
     channels.append(made)
     return made
   }
@@ -144,37 +168,63 @@ struct MediaTransport: ~Copyable {
   // MARK: Negotiation
 
   /// Applies the result of a negotiation to the current transceivers.
-  mutating func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
-    let audio = media.filter { $0.kind == .audio }
-    extensions = MediaExtensions(audio, sending: false)
+  func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
+    extensions = MediaExtensions(media, sending: false)
     router.midExtensionID = extensions.mid
-    let sent = MediaExtensions(audio, sending: true)
+    router.ridExtensionID = extensions.rid
+    router.repairedRIDExtensionID = extensions.repairedRID
+    let sent = MediaExtensions(media, sending: true)
     forgetAll(but: transceivers)
-    for section in audio { _ = channel(of: section.transceiver) }
+    for section in media { _ = channel(of: section.transceiver, section.kind) }
     for channel in channels {
       channel.apply(
-        audio.first { $0.transceiver == channel.state.transceiver }, extensions: sent, random: random)
+        media.first { $0.transceiver == channel.state.transceiver }, extensions: sent, random: random, at: now)
     }
-    let heard = audio.filter(\.direction.receives)
+    let received = media.filter(\.direction.receives)
     owners = []
-    for section in heard { owners.append(channel(of: section.transceiver)) }
-    router.setSections(heard.map(RTPRouter.Section.init))
+    for section in received { owners.append(channel(of: section.transceiver, section.kind)) }
+    router.setSections(received.map(RTPRouter.Section.init))
+    if media.contains(where: { $0.kind == .video }) { scheduler.setMinimumInterval(.seconds(1)) }
+    controlBandwidth(at: now)
     startReporting(at: now)
   }
 
+  /// Estimates the bandwidth as long as video has been sent.
+  private func controlBandwidth(at now: Instant) {
+    let sendsVideo = channels.contains { channel in
+      if case .video(let video) = channel { video.send != nil } else { false }
+    }
+    if bandwidth == nil, sendsVideo {
+      bandwidth = BandwidthControl(start: configuration.video?.startBitrate ?? Self.pacingRate)
+      if isConnected { bandwidth?.start(channels, pacer: &pacer, at: now) }
+    }
+    bandwidth?.setStreams(of: channels, pacer: &pacer, at: now)
+  }
+
   /// Ends the channels of removed transceivers.
-  mutating func forgetAll(but transceivers: [Transceiver]) {
+  func forgetAll(but transceivers: [Transceiver]) {
     for channel in channels where !transceivers.contains(where: { $0.id == channel.state.transceiver }) { end(channel) }
     channels.removeAll { channel in !transceivers.contains { $0.id == channel.state.transceiver } }
   }
 
   /// Starts media and RTCP on the connected transport.
-  mutating func start(at now: Instant) {
+  func start(at now: Instant) {
     isConnected = true
+    bandwidth?.start(channels, pacer: &pacer, at: now)
     startReporting(at: now)
   }
 
-  private mutating func startReporting(at now: Instant) {
+  /// Notes that packets take another path.
+  func changeRoute(at now: Instant) { bandwidth?.changeRoute(at: now) }
+
+  /// Takes a picture of the camera.
+  func record(
+    _ input: inout VideoInput, for transceiver: Transceiver.ID?, isSendable: Bool, at now: Instant
+  ) {
+    video.record(&input, for: transceiver, in: channels, isSendable: isSendable && isRunning, into: &pacer, at: now)
+  }
+
+  private func startReporting(at now: Instant) {
     if isConnected, !channels.isEmpty { scheduler.start(at: now) }
   }
 
@@ -182,22 +232,22 @@ struct MediaTransport: ~Copyable {
   var isRunning: Bool { isConnected && !isEnded && !channels.isEmpty }
 
   /// Stops sending, except for a BYE if requested and anything was sent before.
-  mutating func end(saysGoodbye: Bool) {
+  func end(saysGoodbye: Bool) {
     self.saysGoodbye = saysGoodbye && hasSent
     isEnded = true
     for channel in channels { channel.dropPending() }
     pacer.removeAll { _ in }
   }
 
-  private var hasSent: Bool { channels.contains(where: \.hasSent) }
+  private var hasSent: Bool { channels.contains { !$0.sentSources.isEmpty } }
 
   // MARK: Out
 
   /// Discards pending media while nothing can be sent, so that no wake-up is requested for it.
-  mutating func dropPending(at now: Instant) {
+  func dropPending(at now: Instant) {
     for channel in channels {
       channel.dropPending()
-      channel.postponeNACK(at: now)
+      channel.postponeFeedback(at: now)
     }
     pacer.removeAll { packet in
       for channel in channels { channel.dropped(packet.packet) }
@@ -207,13 +257,11 @@ struct MediaTransport: ~Copyable {
   }
 
   /// Writes the next packet: RTCP when due, then the next one that the pacer releases.
-  mutating func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
+  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
     if isEnded {
       guard saysGoodbye else { return nil }
       saysGoodbye = false
-      for channel in channels where channel.hasSent {
-        if let source = channel.state.track?.sender.ssrc { reports.departed.append(source) }
-      }
+      for channel in channels { reports.departed += channel.sentSources }
       return writeReport(into: &buffer, at: now)
     }
     guard isConnected else { return nil }
@@ -232,21 +280,29 @@ struct MediaTransport: ~Copyable {
       scheduler.note(byteCount: buffer.count)
       return .control(departed: [])
     }
-    for channel in channels { channel.produce(into: &pacer, at: now) }
+    limiter.maximum = bandwidth?.target.target
+    for channel in channels { channel.produce(into: &pacer, limiter: &limiter, at: now) }
+    if bandwidth != nil { pad(at: now) }
     while let packet = pacer.next(into: &buffer, at: now) {
-      if let outgoing = depart(packet.packet, &buffer, at: now) { return outgoing }
+      if let outgoing = depart(packet, &buffer, at: now) { return outgoing }
       buffer.removeAll()
     }
     return nil
   }
 
-  /// Writes a NACK or transport-wide feedback that is due.
-  private mutating func writeFeedback(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+  /// Queues the padding of a probe or a gap, on the first retransmission stream that there is.
+  private func pad(at now: Instant) {
+    guard let channel = channels.first(where: { $0.allocation != nil && $0.kind == .video }) else { return }
+    pacer.pad(at: now) { count, output in channel.pad(count, into: &output, at: now) }
+  }
+
+  /// Writes a NACK, a request for a key frame, or transport-wide feedback that is due.
+  private func writeFeedback(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
     for channel in channels {
-      guard let deadline = channel.nackDeadline, now >= deadline else { continue }
-      if let nack = channel.takeNACK(from: reportingSource, roundTrip: roundTrip, at: now),
+      guard let deadline = channel.deadline, now >= deadline else { continue }
+      if let feedback = channel.takeFeedback(from: reportingSource, roundTrip: roundTrip, at: now),
         reports.write(
-          .genericNACK(nack), isReducedSize: channel.state.usesReducedSizeRTCP, on: channels, from: reportingSource,
+          feedback, isReducedSize: channel.state.usesReducedSizeRTCP, on: channels, from: reportingSource,
           into: &buffer, at: now)
       {
         return true
@@ -263,21 +319,28 @@ struct MediaTransport: ~Copyable {
   /// Writes the transport-wide number into a packet at the time of sending, and lets its stream count the packet.
   ///
   /// - Returns: nil when its source has ended, because no packet may follow a BYE.
-  private mutating func depart(
-    _ packet: OutgoingPacket, _ buffer: inout OutputSpan<UInt8>, at now: Instant
+  private func depart(
+    _ queued: QueuedPacket, _ buffer: inout OutputSpan<UInt8>, at now: Instant
   ) -> Outgoing? {
+    let packet = queued.packet
+    let size = buffer.count + Self.lowerOverhead
     if let offset = packet.transportNumberOffset {
-      let number = sequencer.assign(byteCount: buffer.count, at: now)
+      let number = sequencer.assign(byteCount: size, probe: queued.probe, at: now)
       var bytes = buffer.mutableSpan
       bytes[offset] = UInt8(number >> 8)
       bytes[offset + 1] = UInt8(truncatingIfNeeded: number)
+      bandwidth?.sent(byteCount: size, bytesInFlight: sequencer.bytesInFlight, at: now)
+    } else {
+      sequencer.sentUnnumbered(byteCount: size)
     }
     guard channels.contains(where: { $0.departed(packet, buffer.span.bytes, at: now) }) else { return nil }
-    let prefix = packet.isRetransmission ? 0 : buffer.span.bytes.bigEndian(UInt64.self, at: packet.headerSize) ?? 0
+    let prefix =
+      packet.isRetransmission || packet.isPadding
+      ? 0 : buffer.span.bytes.bigEndian(UInt64.self, at: packet.headerSize) ?? 0
     return .media(ssrc: packet.header.ssrc, prefix: prefix)
   }
 
-  private mutating func writeReport(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
+  private func writeReport(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
     reports.writeReport(on: channels, from: reportingSource, into: &buffer, at: now).map { .control(departed: $0) }
   }
 
@@ -289,7 +352,7 @@ struct MediaTransport: ~Copyable {
   // MARK: In
 
   /// - Returns: the reason for discarding the packet; nil when it was accepted.
-  mutating func receiveRTP(
+  func receiveRTP(
     _ packet: RawSpan, ecn: ECN, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
     guard let parsed = RTPPacket(parsing: packet) else { return "rtp-malformed" }
@@ -300,7 +363,7 @@ struct MediaTransport: ~Copyable {
     }
     let channel = owners[route.section]
     if route.role == .media { bring(parsed.header.ssrc, to: channel) }
-    switch channel.receive(parsed, as: route.role, in: packet, ecn: ecn, at: now) {
+    switch channel.receive(parsed, on: route, in: packet, ecn: ecn, at: now) {
     case .unexpected: return "rtp-unexpected"
     case .unknownPayloadType: return "rtp-unknown-payload-type"
     case .taken:
@@ -319,7 +382,7 @@ struct MediaTransport: ~Copyable {
   }
 
   /// - Returns: the reason for discarding the packet or a part of it; nil when it was accepted.
-  mutating func receiveRTCP(
+  func receiveRTCP(
     _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
     var reader = RTCPReader()
@@ -335,11 +398,18 @@ struct MediaTransport: ~Copyable {
       case .transportFeedback(let feedback):
         feedbackResults.removeAll(keepingCapacity: true)
         sequencer.receive(feedback, into: &feedbackResults)
+        bandwidth?.repairRate = limiter.rate(at: now)
+        bandwidth?.receive(
+          feedbackResults, bytesInFlight: sequencer.bytesInFlight, channels, pacer: &pacer, at: now
+        ) { events.append(.bandwidthEstimate($0)) }
+      case .pictureLossIndication(let indication):
+        for channel in channels { channel.receive(indication) }
+      case .fullIntraRequest(let request):
+        for channel in channels { channel.receive(request) }
+      case .receiverEstimate(let estimate): bandwidth?.receive(estimate, at: now)
       case .goodbye(let goodbye):
         for source in goodbye.sources { depart(source, events: &events) }
-      case .sourceDescription, .pictureLossIndication, .fullIntraRequest, .extendedReport, .receiverEstimate,
-        .congestionFeedback, .lossNotification, .unknown:
-        break
+      case .sourceDescription, .extendedReport, .congestionFeedback, .lossNotification, .unknown: break
       }
     }
     malformedControl += reader.malformedCount
@@ -350,6 +420,7 @@ struct MediaTransport: ~Copyable {
     for block in blocks {
       for channel in channels { channel.receive(block, clock: configuration.wallClock, at: now) }
     }
+    bandwidth?.receive(blocks, about: channels, roundTrip: roundTrip, at: now)
   }
 
   private func depart(_ source: UInt32, events: inout FIFO<SessionOutput>) {
@@ -365,6 +436,21 @@ struct MediaTransport: ~Copyable {
 
   // MARK: Time
 
+  /// Updates the estimate of the bandwidth, and decodes and shows pictures that are due.
+  func advance(to now: Instant, events: inout FIFO<SessionOutput>) {
+    guard isRunning else { return }
+    bandwidth?.repairRate = limiter.rate(at: now)
+    bandwidth?.advance(to: now, channels, pacer: &pacer) { events.append(.bandwidthEstimate($0)) }
+    for case .video(let channel) in channels {
+      let mid = channel.state.mid ?? ""
+      channel.receive?.advance(to: now) { _, frame in
+        var frame = frame
+        frame.mid = mid
+        events.append(frame)
+      }
+    }
+  }
+
   var wake: Wake {
     guard isRunning else { return .never }
     var earliest = Wake.never
@@ -378,8 +464,12 @@ struct MediaTransport: ~Copyable {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.feedback.rawValue))
     }
     for channel in channels {
-      guard let deadline = channel.nackDeadline else { continue }
-      earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.nack.rawValue))
+      guard let deadline = channel.deadline else { continue }
+      let reason = channel.kind == .audio ? SessionWakeReason.nack : .video
+      earliest = .earliest(earliest, .at(deadline, reason: reason.rawValue))
+    }
+    if let deadline = bandwidth?.deadline {
+      earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.bandwidth.rawValue))
     }
     return earliest
   }
@@ -395,5 +485,6 @@ extension RTPRouter.Section {
         RTPRouter.Source(source.ssrc, role: retransmissions.contains(source.ssrc) ? .retransmission : .media)
       })
     retransmissionPayloadTypes = media.receiveCodecs.compactMap(\.retransmissionPayloadType)
+    rids = media.receiveEncodings.compactMap { $0.rid.map { Array($0.utf8) } }
   }
 }

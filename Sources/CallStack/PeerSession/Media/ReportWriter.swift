@@ -30,7 +30,8 @@ struct ReportWriter {
     let order = channels.indices.map { channels[($0 + turn) % channels.count] }
     var blocks: [ReportBlock] = []
     for channel in order { channel.takeReportBlocks(into: &blocks, at: now) }
-    var reports = order.compactMap { $0.senderReport(clock: clock, at: now) }
+    var reports: [SenderReport] = []
+    for channel in order { channel.appendSenderReports(to: &reports, clock: clock, at: now) }
     let room = max(1, (Self.reportSize - 24 * blocks.count) / (28 + 12 + canonicalName.count))
     let isFull = reports.count > room || blocks.count == RTCPPacket.maximumCount
     reports.removeLast(max(0, reports.count - room))
@@ -60,7 +61,11 @@ struct ReportWriter {
     into buffer: inout OutputSpan<UInt8>, at now: Instant
   ) -> Bool {
     if !isReducedSize {
-      let report = channels.lazy.compactMap { $0.senderReport(clock: clock, at: now) }.first
+      var reports: [SenderReport] = []
+      for channel in channels where reports.isEmpty {
+        channel.appendSenderReports(to: &reports, clock: clock, at: now)
+      }
+      let report = reports.first
       let source = report?.ssrc ?? source
       let first = report.map(RTCPPacket.senderReport) ?? .receiverReport(ReceiverReport(ssrc: source))
       let name = SourceDescription(ssrc: source, canonicalName: canonicalName)

@@ -2,8 +2,9 @@ internal import CallCore
 internal import JitterBuffer
 internal import RTP
 internal import SDP
+internal import VideoReceive
 
-/// The counters of a track's sender.
+/// The counters of one stream of a track's sender.
 struct SendStatistics {
   let kind: MediaKind
   let state: ChannelState
@@ -12,6 +13,14 @@ struct SendStatistics {
   let bitrate: DataRate
   let outbound: OutboundRTPStatistics
   let remoteInbound: RemoteInboundRTPStatistics
+  var video: Video?
+
+  struct Video {
+    let rid: String?
+    let retransmissionSSRC: UInt32?
+    let counters: VideoSendCounters
+    let adaptation: VideoAdaptation
+  }
 }
 
 /// The counters of a received source.
@@ -22,18 +31,38 @@ struct ReceiveStatistics {
   let isActive: Bool
   let inbound: InboundRTPStatistics
   let remoteOutbound: RemoteOutboundRTPStatistics
-  /// The playout counters while it played; nil if it never played.
-  let playout: AudioJitterBufferStatistics?
+  /// The playout counters of audio while it played; nil if it never played.
+  var playout: AudioJitterBufferStatistics?
+  var video: Video?
+
+  struct Video {
+    let counters: VideoReceiveCounters
+    let receiver: VideoReceiveStatistics
+    let freezes: FreezeDetector
+  }
 }
 
 extension MediaChannel {
-  var sendStatistics: SendStatistics? {
+  /// The statistics of every stream that is sent.
+  var sendStatistics: [SendStatistics] {
     switch self {
     case .audio(let channel):
-      channel.send.map { stream in
+      guard let stream = channel.send else { return [] }
+      return [
         SendStatistics(
           kind: kind, state: channel.state, ssrc: stream.rtp.ssrc, isActive: stream.isActive,
           bitrate: stream.encoding.bitrate, outbound: stream.rtp.outbound, remoteInbound: stream.rtp.remoteInbound)
+      ]
+    case .video(let channel):
+      guard let stream = channel.send else { return [] }
+      return stream.encodings.map { encoding in
+        SendStatistics(
+          kind: kind, state: channel.state, ssrc: encoding.rtp.ssrc,
+          isActive: stream.isActive && encoding.rate > .bitsPerSecond(0), bitrate: encoding.targetRate,
+          outbound: encoding.rtp.outbound, remoteInbound: encoding.rtp.remoteInbound,
+          video: .init(
+            rid: encoding.rid, retransmissionSSRC: encoding.retransmissionSSRC, counters: encoding.counters,
+            adaptation: encoding.adaptation))
       }
     }
   }
@@ -49,6 +78,15 @@ extension MediaChannel {
         ReceiveStatistics(
           kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
           remoteOutbound: source.rtp.remoteOutbound, playout: stream.playout(of: source))
+      }
+    case .video(let channel):
+      guard let stream = channel.receive else { return [] }
+      return stream.sources.map { source in
+        ReceiveStatistics(
+          kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
+          remoteOutbound: source.rtp.remoteOutbound,
+          video: .init(
+            counters: source.counters, receiver: source.receiver.statistics, freezes: source.receiver.freezes))
       }
     }
   }

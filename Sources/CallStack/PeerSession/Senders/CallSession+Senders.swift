@@ -17,10 +17,10 @@ extension CallSession {
   /// Replaces the track of a sender, or with nil stops sending it, without negotiation (W3C `replaceTrack`).
   ///
   /// - Throws: `type` for a track of another kind, `invalidState` for a stopped transceiver.
-  public mutating func replaceTrack(_ track: MediaStreamTrack?, of id: Transceiver.ID) throws(SessionError) {
+  public func replaceTrack(_ track: MediaStreamTrack?, of id: Transceiver.ID) throws(SessionError) {
     let transceiver = try live(id)
     guard let track else {
-      media.setSource(nil, of: id)
+      media.setSource(nil, of: id, transceiver.kind)
       return try translating { () throws(JSEPError) in try jsep.setTrack(false, of: id) }
     }
     try checkSource(track)
@@ -28,18 +28,18 @@ extension CallSession {
       throw .type("a \(track.kind) track cannot replace one of \(transceiver.kind)")
     }
     if transceiver.sender == nil { try makeSender(of: id, track: track) }
-    media.setSource(track, of: id)
+    media.setSource(track, of: id, transceiver.kind)
     try translating { () throws(JSEPError) in try jsep.setTrack(true, of: id) }
   }
 
   /// Returns a sender's parameters, and opens a transaction for changing them (W3C `getParameters`).
-  public mutating func sendParameters(of id: Transceiver.ID) throws(SessionError) -> SendParameters {
+  public func sendParameters(of id: Transceiver.ID) throws(SessionError) -> SendParameters {
     let transceiver = try live(id)
     let section = jsep.media.first { $0.transceiver == id }
     transactions += 1
     openTransactions[id] = transactions
     return SendParameters(
-      transaction: transactions, encodings: [media.parameters(of: id)],
+      transaction: transactions, encodings: media.parameters(of: id),
       codecs: (section?.sendCodecs ?? []).map { codec in
         SendParameters.Codec(
           payloadType: codec.payloadType, mimeType: "\(transceiver.kind)/\(codec.name)", clockRate: codec.clockRate,
@@ -53,29 +53,29 @@ extension CallSession {
   ///
   /// - Throws: `invalidState` when they were not requested, `invalidModification` for a change of a read-only part,
   ///   `range` for a number that no encoder accepts.
-  public mutating func setSendParameters(
+  public func setSendParameters(
     _ parameters: SendParameters, of id: Transceiver.ID
   ) throws(SessionError) {
-    _ = try live(id)
+    let kind = try live(id).kind
     guard let transaction = openTransactions[id] else {
       throw .invalidState("these parameters were already set; get them again before you change them")
     }
     guard transaction == parameters.transaction else {
       throw .invalidModification("these parameters are out of date; get them again")
     }
-    guard parameters.encodings.count == 1, let encoding = parameters.encodings.first, encoding.rid == nil else {
+    guard parameters.encodings.map(\.rid) == media.parameters(of: id).map(\.rid) else {
       throw .invalidModification("encodings cannot be added, removed or renamed once a transceiver has been made")
     }
-    try encoding.check()
+    for encoding in parameters.encodings { try encoding.check(kind) }
     openTransactions[id] = nil
-    media.setParameters(encoding, of: id)
+    media.setParameters(parameters.encodings, of: id, kind, at: now)
   }
 
   /// Restricts offers and answers to these codecs, the preferred one first; an empty array restores the default (W3C
   /// `setCodecPreferences`).
   ///
   /// - Throws: `invalidModification` for an unknown codec, and when only helper formats are left.
-  public mutating func setCodecPreferences(
+  public func setCodecPreferences(
     _ codecs: [CodecCapability], of id: Transceiver.ID
   ) throws(SessionError) {
     let known = self.codecs(for: try live(id).kind)
@@ -109,23 +109,25 @@ extension CallSession {
   }
 
   func checkKind(_ kind: MediaKind) throws(SessionError) {
-    guard kind == .audio else {
-      throw .notSupported("a \(kind) track: this stack has a microphone and no camera")
+    guard kind == .audio || configuration.video != nil else {
+      throw .notSupported("a \(kind) track: this connection is configured without video")
     }
   }
 
   func checkSource(_ track: MediaStreamTrack) throws(SessionError) {
     try checkKind(track.kind)
-    if let problem = configuration.audio.problem { throw .notSupported(problem) }
+    let problem = track.kind == .audio ? configuration.audio.problem : configuration.video?.problem
+    if let problem { throw .notSupported(problem) }
     guard track.id.isEmpty || !media.channels.contains(where: { $0.state.track?.source?.id == track.id }) else {
       throw .invalidAccess("the track '\(track.id)' is sent already")
     }
   }
 
   /// Gives a transceiver a sender with the identifiers for descriptions.
-  mutating func makeSender(of id: Transceiver.ID, track: MediaStreamTrack?) throws(SessionError) {
-    let made = media.makeTrack(track)
+  func makeSender(of id: Transceiver.ID, track: MediaStreamTrack?) throws(SessionError) {
+    let kind = try live(id).kind
+    let made = media.makeTrack(track, kind)
     try translating { () throws(JSEPError) in try jsep.setSender(made.sender, of: id) }
-    media.setTrack(made, of: id, at: now)
+    media.setTrack(made, of: id, kind, at: now)
   }
 }

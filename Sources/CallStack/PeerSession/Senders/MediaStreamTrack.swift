@@ -2,7 +2,7 @@ public import SDP
 
 /// A local track of a peer connection (W3C `MediaStreamTrack`): its kind of media and its source.
 ///
-/// The only source is the device's microphone; video would add a camera.
+/// The sources are the device's microphone and its camera.
 public struct MediaStreamTrack: Hashable, Sendable {
   /// The kind of media.
   public var kind: MediaKind
@@ -17,6 +17,8 @@ public struct MediaStreamTrack: Hashable, Sendable {
 
   /// The device's microphone, with a name chosen by the connection.
   public static let microphone = MediaStreamTrack(.audio)
+  /// The device's camera, with a name chosen by the connection.
+  public static let camera = MediaStreamTrack(.video)
 }
 
 /// The initial settings of a transceiver (W3C `RTCRtpTransceiverInit`).

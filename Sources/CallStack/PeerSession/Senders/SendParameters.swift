@@ -9,12 +9,21 @@ public struct EncodingParameters: Hashable, Sendable {
   public var isActive = true
   /// The maximum bitrate of the encoder; nil for no limit.
   public var maxBitrate: DataRate?
+  /// The factor by which both sides of video are divided, 1 or more; nil for the usual one.
+  public var scaleResolutionDownBy: Double?
+  /// The maximum number of video frames per second; nil for no limit.
+  public var maxFramerate: Double?
 
   /// Makes the parameters of an encoding.
-  public init(rid: String? = nil, isActive: Bool = true, maxBitrate: DataRate? = nil) {
+  public init(
+    rid: String? = nil, isActive: Bool = true, maxBitrate: DataRate? = nil, scaleResolutionDownBy: Double? = nil,
+    maxFramerate: Double? = nil
+  ) {
     self.rid = rid
     self.isActive = isActive
     self.maxBitrate = maxBitrate
+    self.scaleResolutionDownBy = scaleResolutionDownBy
+    self.maxFramerate = maxFramerate
   }
 }
 
@@ -69,25 +78,35 @@ public struct SendParameters: Hashable, Sendable {
 }
 
 extension [EncodingParameters] {
-  /// Returns the single encoding that `addTransceiver` uses (webrtc-pc section 5.1).
+  /// Returns the encodings that `addTransceiver` uses (webrtc-pc section 5.1): at least one, and of audio no more.
   ///
   /// - Throws: `type` for invalid names, `range` for invalid numbers.
-  func checked() throws(SessionError) -> EncodingParameters {
+  func checked(_ kind: MediaKind) throws(SessionError) -> [EncodingParameters] {
     let rids = compactMap(\.rid)
     if let rid = rids.first(where: { !$0.isRestrictionID }) {
       throw .type("rid '\(rid)' must have 1 to 255 letters, digits, '-' or '_'")
     }
     if count > 1, rids.count != count { throw .type("each of several encodings needs a rid") }
     if Set(rids).count != rids.count { throw .type("two encodings have the same rid") }
+    for encoding in self { try encoding.check(kind) }
+    if kind == .video, count > 1 { return self }
     var first = first ?? EncodingParameters()
-    try first.check()
     first.rid = nil
-    return first
+    return [first]
   }
 }
 
 extension EncodingParameters {
-  func check() throws(SessionError) {
+  func check(_ kind: MediaKind) throws(SessionError) {
+    if kind == .audio, scaleResolutionDownBy != nil || maxFramerate != nil {
+      throw .type("scaleResolutionDownBy and maxFramerate are for video")
+    }
+    if let scaleResolutionDownBy, !(scaleResolutionDownBy >= 1) {
+      throw .range("scaleResolutionDownBy is \(scaleResolutionDownBy), but must be 1 or more")
+    }
+    if let maxFramerate, !(maxFramerate >= 0) {
+      throw .range("maxFramerate is \(maxFramerate), but must not be negative")
+    }
     if let maxBitrate, maxBitrate.bitsPerSecond <= 0 {
       throw .range("maxBitrate is \(maxBitrate), but must be above 0")
     }

@@ -1,8 +1,10 @@
 internal import CallCore
 internal import Codecs
+internal import Pictures
 internal import RTP
 internal import SDP
 internal import Statistics
+internal import VideoReceive
 
 /// The entries of `getStats` about media.
 extension CallSession {
@@ -46,6 +48,11 @@ extension CallSession {
       members.add("audioLevel", channel.source.level)
       members.add("totalAudioEnergy", channel.source.totalEnergy)
       members.add("totalSamplesDuration", channel.source.totalDuration)
+    case .video(let channel):
+      members.add("width", channel.source.size.map { Int64($0.width) })
+      members.add("height", channel.source.size.map { Int64($0.height) })
+      members.add("frames", channel.source.frames)
+      members.add("framesPerSecond", channel.source.rate.framesPerSecond(at: now))
     }
     return StatsReport.Entry(
       id: Self.sourceIdentifier(track, channel.kind), type: "media-source", kind: channel.kind.rawValue,
@@ -75,6 +82,7 @@ extension CallSession {
     let remote = send.remoteInbound
     let isReported = remote.reportsReceived > 0
     members.add("ssrc", Int64(send.ssrc))
+    members.add("rid", send.video?.rid)
     members.add("mid", send.state.mid)
     members.add("mediaSourceId", send.state.track.map { Self.sourceIdentifier($0, kind) })
     members.add("transportId", "T")
@@ -88,6 +96,7 @@ extension CallSession {
     members.add("retransmittedBytesSent", send.outbound.retransmittedBytesSent)
     members.add("nackCount", send.outbound.nackCount)
     members.add("targetBitrate", Double(send.bitrate.bitsPerSecond))
+    if let video = send.video { members.add(video, at: now) }
     let entry = StatsReport.Entry(id: id, type: "outbound-rtp", kind: kind.rawValue, members: members.all)
     guard isReported else { return [entry] }
     var reported = StatsMembers()
@@ -118,16 +127,20 @@ extension CallSession {
     members.add("transportId", "T")
     members.add("codecId", codec.map { Self.identifier(of: $0, "I") })
     members.add("remoteId", remote.reportsSent > 0 ? remoteID : nil)
-    members.add("packetsReceived", rtp.packetsReceived)
-    members.add("bytesReceived", rtp.bytesReceived)
-    members.add("headerBytesReceived", rtp.headerBytesReceived)
+    // What another source retransmits for this one counts with it, as in libwebrtc.
+    let repair = receive.video?.counters
+    members.add("packetsReceived", rtp.packetsReceived + (repair?.repairPackets ?? 0))
+    members.add("bytesReceived", rtp.bytesReceived + (repair?.repairBytes ?? 0))
+    members.add("headerBytesReceived", rtp.headerBytesReceived + (repair?.repairHeaderBytes ?? 0))
+    members.add("rtxSsrc", repair?.retransmissionSSRC.map(Int64.init))
     members.add("packetsLost", rtp.packetsLost)
     members.add("jitter", rtp.jitter)
     members.add("packetsReceivedWithEct1", rtp.packetsReceivedWithEct1)
     members.add("packetsReceivedWithCe", rtp.packetsReceivedWithCe)
     members.add("lastPacketReceivedTimestamp", timestamp(rtp.lastPacketReceivedTimestamp))
-    members.add("nackCount", rtp.nackCount)
+    members.add("nackCount", receive.video.map { Int64($0.receiver.nackCount) } ?? rtp.nackCount)
     if let playout = receive.playout { members.add(playout) }
+    if let video = receive.video { members.add(video, at: now) }
     let entry = StatsReport.Entry(id: id, type: "inbound-rtp", kind: kind.rawValue, members: members.all)
     guard remote.reportsSent > 0 else { return [entry] }
     var reported = StatsMembers()

@@ -17,7 +17,7 @@ extension CallSession {
     entries.append(certificateEntry)
     entries += codecs
     for channel in media.channels { if let source = source(of: channel) { entries.append(source) } }
-    for channel in media.channels { if let send = channel.sendStatistics { entries += outbound(send) } }
+    for channel in media.channels { for send in channel.sendStatistics { entries += outbound(send) } }
     for channel in media.channels { for receive in channel.receiveStatistics { entries += inbound(receive) } }
     return StatsReport(entries: entries)
   }
@@ -78,6 +78,9 @@ extension CallSession {
     members.add("lastPacketReceivedTimestamp", timestamp(counters.lastReceived))
     members.add("currentRoundTripTime", pair.currentRoundTripTime?.seconds)
     members.add("totalRoundTripTime", pair.totalRoundTripTime.seconds)
+    if pair.id == ice.selectedPair?.id {
+      members.add("availableOutgoingBitrate", media.availableOutgoingBitrate.map { Double($0.bitsPerSecond) })
+    }
     members.add("requestsSent", Int64(clamping: pair.counters.requestsSent))
     members.add("requestsReceived", Int64(clamping: pair.counters.requestsReceived))
     members.add("responsesSent", Int64(clamping: pair.counters.responsesSent))

@@ -1,5 +1,8 @@
+internal import CallCore
 internal import JitterBuffer
+internal import Pictures
 internal import Statistics
+internal import VideoReceive
 
 /// Collects the known members of an entry.
 struct StatsMembers {
@@ -28,5 +31,49 @@ struct StatsMembers {
     add("audioLevel", playout.audioLevel)
     add("totalAudioEnergy", playout.totalAudioEnergy)
     add("totalSamplesDuration", playout.totalSamplesDuration)
+  }
+
+  mutating func add(_ video: SendStatistics.Video, at now: Instant) {
+    let counters = video.counters
+    add("rtxSsrc", video.retransmissionSSRC.map(Int64.init))
+    add("frameWidth", counters.size.map { Int64($0.width) })
+    add("frameHeight", counters.size.map { Int64($0.height) })
+    add("framesPerSecond", counters.rate.framesPerSecond(at: now))
+    add("qualityLimitationReason", video.adaptation.isLimited ? "bandwidth" : "none")
+    add("qualityLimitationResolutionChanges", video.adaptation.changes)
+    add("framesSent", counters.framesSent)
+    add("hugeFramesSent", counters.hugeFramesSent)
+    add("framesEncoded", counters.framesEncoded)
+    add("keyFramesEncoded", counters.keyFramesEncoded)
+    add("qpSum", counters.qpSum)
+    add("firCount", counters.firCount)
+    add("pliCount", counters.pliCount)
+  }
+
+  mutating func add(_ video: ReceiveStatistics.Video, at now: Instant) {
+    let (counters, receiver, freezes) = (video.counters, video.receiver, video.freezes)
+    add("retransmittedPacketsReceived", counters.retransmittedPacketsReceived)
+    add("retransmittedBytesReceived", counters.retransmittedBytesReceived)
+    add("framesReceived", Int64(receiver.framesReceived))
+    add("framesDecoded", counters.framesDecoded)
+    add("keyFramesDecoded", counters.keyFramesDecoded)
+    add("framesDropped", Int64(receiver.framesDropped))
+    add("framesRendered", Int64(freezes.renderedCount))
+    add("framesAssembledFromMultiplePackets", counters.framesAssembledFromMultiplePackets)
+    add("frameWidth", counters.size.map { Int64($0.width) })
+    add("frameHeight", counters.size.map { Int64($0.height) })
+    add("framesPerSecond", counters.rate.framesPerSecond(at: now))
+    add("qpSum", counters.qpSum)
+    add("totalInterFrameDelay", freezes.totalInterFrameDelay)
+    add("totalSquaredInterFrameDelay", freezes.totalSquaredInterFrameDelay)
+    add("freezeCount", Int64(freezes.freezeCount))
+    add("totalFreezesDuration", freezes.totalFreezesDuration.seconds)
+    add("pauseCount", Int64(freezes.pauseCount))
+    add("totalPausesDuration", freezes.totalPausesDuration.seconds)
+    add("jitterBufferDelay", counters.jitterBufferDelay)
+    add("jitterBufferEmittedCount", counters.jitterBufferEmittedCount)
+    add("totalProcessingDelay", counters.totalProcessingDelay)
+    add("firCount", counters.firCount)
+    add("pliCount", counters.pliCount)
   }
 }

@@ -16,7 +16,7 @@ package struct RTCPScheduler: ~Copyable {
     package init() {}
   }
 
-  package let settings: Settings
+  package private(set) var settings: Settings
   private var random: RandomStream
   /// An exponential average of compound sizes with UDP and IP headers (RFC 3550 section 6.3.3).
   private var averageSize = 128.0
@@ -28,6 +28,9 @@ package struct RTCPScheduler: ~Copyable {
     self.settings = settings
     self.random = random
   }
+
+  /// Changes the minimum mean interval, from the next report on.
+  package mutating func setMinimumInterval(_ interval: Interval) { settings.minimumInterval = interval }
 
   /// Starts reporting; the first report is due after half an interval (RFC 3550 section 6.2).
   package mutating func start(at now: Instant) {

@@ -6,18 +6,21 @@ package struct OutgoingPacket: Hashable, Sendable, BitwiseCopyable {
   /// The number of bytes before the payload, including the original sequence number on a retransmission stream.
   package var headerSize: Int
   package var isRetransmission: Bool
+  /// Whether the packet has no media and no original, only padding.
+  package var isPadding: Bool
   /// The time at which its media was recorded.
   package var captured: Instant
   /// The offset of the transport-wide number, which is written when the packet is sent; nil without one.
   package var transportNumberOffset: Int?
 
   package init(
-    header: RTPHeader, headerSize: Int, isRetransmission: Bool = false, captured: Instant,
+    header: RTPHeader, headerSize: Int, isRetransmission: Bool = false, isPadding: Bool = false, captured: Instant,
     transportNumberOffset: Int? = nil
   ) {
     self.header = header
     self.headerSize = headerSize
     self.isRetransmission = isRetransmission
+    self.isPadding = isPadding
     self.captured = captured
     self.transportNumberOffset = transportNumberOffset
   }

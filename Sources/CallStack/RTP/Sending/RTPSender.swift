@@ -92,6 +92,11 @@ package struct RTPSender: ~Copyable {
   package mutating func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) {
     let (headerSize, payloadSize) = (Int64(packet.headerSize), Int64(bytes.byteCount - packet.headerSize))
     outbound.packetsSent += 1
+    // W3C counts padding with the headers.
+    guard !packet.isPadding else {
+      outbound.headerBytesSent += headerSize + payloadSize
+      return
+    }
     outbound.bytesSent += payloadSize
     outbound.headerBytesSent += headerSize
     if packet.isRetransmission {
@@ -172,6 +177,11 @@ package struct RTPSender: ~Copyable {
     guard let header = stream.begin(packet.header, extensions: extensions, into: &output) else { return nil }
     history.copy(packet, from: packet.headerSize, into: &output)
     return OutgoingPacket(header: header, headerSize: size, isRetransmission: true, captured: packet.captured)
+  }
+
+  /// Forgets the next requested packet; it may be requested again.
+  package mutating func refuseRetransmission() {
+    if !requested.isEmpty { requested.removeFirst() }
   }
 
   /// Whether requested packets are not yet being sent.

@@ -15,6 +15,31 @@ package struct RetransmissionSender: ~Copyable {
     nextSequenceNumber = UInt16(random.uniform(below: 1 << 15))
   }
 
+  /// Writes a packet with nothing but padding, which carries a probe or fills a gap.
+  ///
+  /// - Parameters:
+  ///   - count: the wanted number of bytes of padding, of which one packet holds up to ``maximumPadding``.
+  ///   - timestamp: the RTP timestamp of the original stream.
+  /// - Returns: nil, with nothing written or used, when it does not fit.
+  package mutating func pad(
+    _ count: Int, timestamp: UInt32, captured: Instant, extensions: RTPHeaderExtensions,
+    into output: inout OutputSpan<UInt8>
+  ) -> OutgoingPacket? {
+    let count = min(max(count, 1), Self.maximumPadding)
+    let size = RTPHeader.fixedSize + extensions.encodedSize
+    guard output.freeCapacity >= size + count else { return nil }
+    let header = RTPHeader(
+      payloadType: payloadType, sequenceNumber: nextSequenceNumber, timestamp: timestamp, ssrc: ssrc)
+    guard header.write(into: &output, extensions: extensions, hasPadding: true) != nil,
+      RTPHeader.appendPadding(UInt8(count), to: &output)
+    else { return nil }
+    nextSequenceNumber &+= 1
+    return OutgoingPacket(header: header, headerSize: size, isPadding: true, captured: captured)
+  }
+
+  /// The bytes of padding in one packet, as in libwebrtc: a multiple of every cipher's block.
+  package static let maximumPadding = 224
+
   /// Writes a retransmission without its payload: the header with this stream's number, followed by the original
   /// number.
   ///

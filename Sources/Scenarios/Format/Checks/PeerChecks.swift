@@ -19,6 +19,7 @@ enum PeerChecks {
         let message = "\(peer.name) has no network and no link leads from it"
         reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
       }
+      checkCamera(of: peer, &reading)
       checkServers(of: peer, scenario.topology, &reading)
       checkTransports(of: peer, scenario.topology, &reading)
       checkNames(of: peer, scenario, &reading)
@@ -56,6 +57,14 @@ enum PeerChecks {
     else { return }
     let message = "\(peer.name) plays a file, and nobody hears it: packets of synthetic media hold a level and no sound"
     reading.report(.conflictingKeys, message, at: media.value.span, hint: "write media: real, or leave it out")
+  }
+
+  /// Reports a camera of a peer without video.
+  private static func checkCamera(of peer: Scenario.Peer, _ reading: inout Reading) {
+    guard let camera = peer.devices.camera, peer.video == nil, peer.stack == .real else { return }
+    reading.report(
+      .ineffective, "nobody sees the camera of \(peer.name): its calls have no video", at: camera.span,
+      hint: "add video: {}, or leave the camera out")
   }
 
   private static func checkServers(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {

@@ -21,7 +21,7 @@ enum ProgramChecks {
       let message = "\(peer.name) needs the key 'command': the program that is its stack"
       reading.report(.missingKey, message, at: peer.span, hint: "for example command: [interop/peer, chromium]")
     }
-    let ours = ["audio", "dtls", "clock"]
+    let ours = ["audio", "video", "dtls", "clock"]
     for key in peer.programProtocol == .none ? ["profile", "settings", "id", "devices", "ice"] + ours : ours {
       guard let entry = node?.entry(key) else { continue }
       let why =
@@ -46,7 +46,7 @@ enum ProgramChecks {
 
   /// Reports device keys of a puppet, whose messages appear directly at the signalling server.
   private static func checkPuppet(_ peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
-    for key in ["network", "networks", "lan", "devices", "audio", "ice", "dtls", "clock", "settings"] {
+    for key in ["network", "networks", "lan", "devices", "audio", "video", "ice", "dtls", "clock", "settings"] {
       guard let entry = node?.entry(key) else { continue }
       let message = "'\(key)' means nothing to \(peer.name): a puppet has no device, only what it sends"
       reading.report(.ineffective, message, at: entry.keySpan)

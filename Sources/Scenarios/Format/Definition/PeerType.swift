@@ -25,8 +25,11 @@ struct PeerDraft: Sendable, Equatable {
       .key(
         "protocol", .choice, \.programProtocol, default: "peer",
         "what that program speaks: the peer protocol, or nothing"),
-      .nested("devices", Scenario.Devices.type, \.devices, "the microphone"),
+      .nested("devices", Scenario.Devices.type, \.devices, "the microphone and the camera"),
       .nested("audio", Scenario.Audio.type, \.audio, "how audio is encoded"),
+      .key(
+        "video", Scenario.Video.type.format, \.video, default: "calls without video",
+        "calls have video, encoded so; {} for the defaults"),
       .nested("ice", Scenario.ICESettings.type, \.ice, "ICE servers and policy"),
       .nested("dtls", Scenario.DTLSSettings.type, \.dtls, "DTLS"),
       .nested("clock", Scenario.Clock.type, \.clock, "its wall clock, and how fast its clocks run"),
@@ -78,11 +81,14 @@ extension ValueFormat {
 
 extension Scenario.Devices {
   static let type = MappingType(
-    "devices", "the microphone of a peer", Scenario.Devices(),
+    "devices", "the microphone and the camera of a peer", Scenario.Devices(),
     [
       .key(
         "mic", .microphone, \.microphone, default: "speech", "what the microphone hears: a sound made, or a file"),
-      .key("permission", .choice, \.permission, default: "granted", "whether the app may open it"),
+      .key("permission", .choice, \.permission, default: "granted", "whether the app may open the microphone"),
+      .key(
+        "camera", ValueFormat<Scenario.Devices.Camera>.choice.located, \.camera, default: "talking-head",
+        "what the camera of a peer with video sees; none for a device without one"),
     ])
 }
 
@@ -166,6 +172,63 @@ extension Scenario.Audio {
   }
   private static let bitrateProblem: @Sendable (DataRate) -> String? = { rate in
     (6_000...510_000).contains(rate.bitsPerSecond) ? nil : "\(rate) is not within 6kbps to 510kbps (RFC 7587)"
+  }
+}
+
+extension Scenario.Video {
+  static let type = MappingType(
+    "video", "how a peer encodes video; what is left out is the profile's", Scenario.Video(),
+    [
+      .key(
+        "codecs", ValueFormat<Codec>.choice.list(atLeast: 1).distinct(\.rawValue), \.codecs, default: "VP8, VP9, H264",
+        "the codecs, the preferred one first"),
+      .key("size", .pictureSize, \.size, default: "640x480", "width and height of captured pictures in pixels"),
+      .key("frame_rate", .count(1...120), \.frameRate, default: "30", "captured pictures per second"),
+      .key(
+        "bitrate", ValueFormat<DataRate>.rate.checked(bitrateProblem), \.bitrate, default: "libwebrtc's for the size",
+        "maximum of one encoding"),
+      .key(
+        "start_bitrate", ValueFormat<DataRate>.rate.checked(bitrateProblem), \.startBitrate, default: "300kbps",
+        "the bandwidth that is assumed before the path has been measured"),
+      .key("temporal_layers", .count(1...3), \.temporalLayers, default: "1", "layers of half the frame rate each"),
+      .key(
+        "content", .choice, \.content, default: "motion",
+        "what is kept at a low rate: motion, or the detail of a screen"),
+      .key("nack", .flag, \.nack, default: "true", "lost packets are requested again (RFC 4585)"),
+      .key("rtx", .flag, \.rtx, default: "true", "on a stream of their own (RFC 4588)"),
+      .key("pli", .flag, \.pli, default: "true", "key frames are requested by PLI (RFC 4585)"),
+      .key(
+        "fir", .flag, \.fir, default: "true", "key frames are requested by FIR (RFC 5104) where PLI is not negotiated"),
+      .key("transport_cc", .flag, \.transportCC, default: "true", "the arrival of each packet is reported"),
+      .key("remb", .flag, \.remb, default: "true", "a limit that the receiver estimates is obeyed"),
+    ])
+
+  private static let bitrateProblem: @Sendable (DataRate) -> String? = { rate in
+    (30_000...100_000_000).contains(rate.bitsPerSecond) ? nil : "\(rate) is not within 30kbps to 100Mbps"
+  }
+}
+
+extension ValueFormat where Value == Scenario.Video.Size {
+  /// Reads `640x480`.
+  fileprivate static var pictureSize: ValueFormat<Scenario.Video.Size> {
+    ValueFormat<String>.text(shape: .pattern("^[0-9]+x[0-9]+$")).map { text, span, reading in
+      let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+      guard sides.count == 2, let width = sides[0], let height = sides[1] else {
+        reading.report(.wrongType, "'\(text)' is not a size", at: span, hint: "write width and height, as 640x480")
+        return nil
+      }
+      guard (16...4_096).contains(width), (16...4_096).contains(height) else {
+        reading.report(.outOfRange, "a side has 16 to 4096 pixels, not \(text)", at: span)
+        return nil
+      }
+      guard width % 2 == 0, height % 2 == 0 else {
+        reading.report(.outOfRange, "\(text) has an odd side: encoders of video take even ones", at: span)
+        return nil
+      }
+      return Scenario.Video.Size(width: width, height: height)
+    } back: {
+      "\($0.width)x\($0.height)"
+    }
   }
 }
 

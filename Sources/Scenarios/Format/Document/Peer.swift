@@ -46,6 +46,8 @@ extension Scenario {
     public var devices = Devices()
     /// The settings of the audio encoder.
     public var audio = Audio()
+    /// The settings of video; nil for calls without video.
+    public var video: Video?
     /// The settings of ICE.
     public var ice = ICESettings()
     /// The settings of DTLS.
@@ -93,12 +95,23 @@ extension Scenario {
       case file(Recording, path: NotCompared<String>)
     }
 
+    /// The pictures of the camera.
+    public enum Camera: String, Sendable, CaseIterable {
+      case talkingHead = "talking-head"
+      case movingBars = "moving-bars"
+      case screen, black
+      /// A device without a camera, which shows the pictures of others.
+      case none
+    }
+
     /// The user's permission to use the microphone.
     public enum Permission: String, Sendable, CaseIterable { case granted, denied }
     /// The signal of the microphone.
     public var microphone = Microphone.speech
     /// The user's permission to use the microphone.
     public var permission = Permission.granted
+    /// The pictures of the camera; nil for the usual one of a peer with video.
+    public var camera: Located<Camera>?
     /// Creates a permitted microphone that picks up speech.
     public init() {}
   }
@@ -119,6 +132,50 @@ extension Scenario {
     public var cbr: Bool?
     /// The packet loss that the encoder expects, as a fraction.
     public var packetLossHint: Double?
+    /// Creates settings without values.
+    public init() {}
+  }
+
+  /// Settings of video; nil is the profile's default.
+  public struct Video: Sendable, Equatable {
+    /// A video codec, by its name in descriptions.
+    public enum Codec: String, Sendable, CaseIterable { case vp8 = "VP8", vp9 = "VP9", h264 = "H264" }
+    /// The content of the pictures (W3C `contentHint`).
+    public enum Content: String, Sendable, CaseIterable { case motion, detail }
+    /// The size of a picture in pixels.
+    public struct Size: Sendable, Equatable {
+      /// The width in pixels.
+      public var width: Int
+      /// The height in pixels.
+      public var height: Int
+    }
+
+    /// The codecs, the preferred one first.
+    public var codecs: [Codec]?
+    /// The size of captured pictures.
+    public var size: Size?
+    /// The captured pictures per second.
+    public var frameRate: Int?
+    /// The maximum bit rate.
+    public var bitrate: DataRate?
+    /// The bit rate until the path has been measured.
+    public var startBitrate: DataRate?
+    /// The number of temporal layers, 1 to 3.
+    public var temporalLayers: Int?
+    /// The content of the pictures.
+    public var content: Content?
+    /// Whether lost packets are requested again.
+    public var nack: Bool?
+    /// Whether lost packets are sent again on a separate stream.
+    public var rtx: Bool?
+    /// Whether key frames are requested by picture loss indications.
+    public var pli: Bool?
+    /// Whether key frames are requested by full intra requests, where the other is not negotiated.
+    public var fir: Bool?
+    /// Whether the arrival of each packet is reported.
+    public var transportCC: Bool?
+    /// Whether a limit that the receiver estimates is obeyed.
+    public var remb: Bool?
     /// Creates settings without values.
     public init() {}
   }

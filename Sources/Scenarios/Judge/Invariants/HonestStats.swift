@@ -27,7 +27,7 @@ final class HonestStats {
   func check(_ stats: StatsReport, of peer: String, at time: Instant) {
     guard let traffic = traffic.first(where: { $0.peer == peer }) else { return }
     for entry in stats.entries {
-      let member = Claim(entry: entry, peer: peer, time: time)
+      let member = Claim(entry: entry, clockRate: stats.clockRate(of: entry), peer: peer, time: time)
       if entry.type == "candidate-pair" { check(roundTrip: member, traffic) }
       guard let ssrc = entry.integer("ssrc").flatMap({ UInt32(exactly: $0) }) else { continue }
       switch entry.type {
@@ -41,7 +41,11 @@ final class HonestStats {
   // MARK: Streams
 
   private func check(sent claim: Claim, _ ssrc: UInt32, _ traffic: PeerTraffic) {
-    let wire = traffic.sent[ssrc] ?? PeerTraffic.Sent()
+    // What a stream sends again on another source, and its padding, count with it (W3C `packetsSent`).
+    let wire = [ssrc, claim.repair].compactMap { $0.flatMap { traffic.sent[$0] } }.reduce(into: PeerTraffic.Sent()) {
+      $0.packets += $1.packets
+      $0.bytes += $1.bytes
+    }
     guard let packets = claim.entry.integer("packetsSent") else { return }
     let most = traffic.usesConnections ? Int64.max : wire.packets + traffic.unsent
     guard packets >= wire.packets, packets <= most else {
@@ -54,10 +58,13 @@ final class HonestStats {
     traffic.settle(ssrc, at: claim.time)
     let wire = traffic.received[ssrc] ?? PeerTraffic.Received()
     if let packets = claim.entry.integer("packetsReceived") {
-      guard packets == wire.taken.packets else {
-        return tell(claim, "packetsReceived \(packets)", "\(wire.taken.packets) arrived and were taken")
+      if let repair = claim.repair { traffic.settle(repair, at: claim.time) }
+      let repair = claim.repair.flatMap { traffic.received[$0]?.taken }
+      let taken = wire.taken.packets + (repair?.packets ?? 0)
+      guard packets == taken else {
+        return tell(claim, "packetsReceived \(packets)", "\(taken) arrived and were taken")
       }
-      check(bytes: claim, "Received", wire.taken.bytes, packets)
+      check(bytes: claim, "Received", wire.taken.bytes + (repair?.bytes ?? 0), packets)
     }
     if wire.ignored > traffic.refused {
       tell(claim, "nothing of \(wire.ignored) packets that arrived", "it refused \(traffic.refused)")
@@ -65,8 +72,9 @@ final class HonestStats {
     if let lost = claim.entry.integer("packetsLost"), lost != wire.taken.lost {
       tell(claim, "packetsLost \(lost)", "\(wire.taken.lost) are missing")
     }
-    if case .real(let jitter)? = claim.entry["jitter"] {
-      let truth = wire.taken.jitter / ReceptionRecord.clockRate
+    if case .real(let jitter)? = claim.entry["jitter"], let rate = claim.clockRate,
+      let truth = wire.taken.jitter(clockRate: rate)
+    {
       if (jitter - truth).magnitude > Self.jitterTolerance {
         tell(claim, "jitter \(Wording.decimal(jitter, places: 6)) s", "it was \(Wording.decimal(truth, places: 6)) s")
       }
@@ -102,13 +110,26 @@ final class HonestStats {
   /// One entry of a report and its time.
   private struct Claim {
     let entry: StatsReport.Entry
+    /// The media clock of its codec; nil without one.
+    let clockRate: Int64?
     let peer: String
     let time: Instant
+
+    /// The source on which packets are sent again.
+    var repair: UInt32? { entry.integer("rtxSsrc").flatMap { UInt32(exactly: $0) } }
   }
 
   private func tell(_ claim: Claim, _ said: String, _ truth: String) {
     let actual = "\(claim.peer)'s \(claim.entry.type) says \(said) at \(Wording.time(claim.time)), and \(truth)"
     report(Violation(.honestStats, at: claim.time, actual: actual))
+  }
+}
+
+extension StatsReport {
+  /// Returns the media clock of a stream's codec.
+  fileprivate func clockRate(of entry: Entry) -> Int64? {
+    guard case .text(let id)? = entry["codecId"] else { return nil }
+    return entries.first { $0.type == "codec" && $0.id == id }?.integer("clockRate")
   }
 }
 

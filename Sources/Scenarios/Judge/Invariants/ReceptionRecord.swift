@@ -7,18 +7,19 @@ internal import CallCore
 struct ReceptionRecord {
   private(set) var packets: Int64 = 0
   private(set) var bytes: Int64 = 0
-  /// The jitter in ticks of the media clock.
-  private(set) var jitter = 0.0
+  /// The jitter in ticks, for each of ``clockRates``: the wire does not show which clock a source has.
+  private var jitters = [0.0, 0.0, 0.0]
   /// The number of sequence numbers that the source has used, as far as known.
   private var expected: Int64 = 0
   private var highest: UInt16 = 0
   /// The number of the last packet, when its distance from the others was too large for loss or reordering. It counts
   /// as lost only after the next packet has shown whether the source restarted.
   private var doubtful: UInt16?
-  /// The last packet in order.
+  /// The last packet in order, and its arrival in seconds.
   private var last: (timestamp: UInt32, arrival: Double)?
 
-  static let clockRate = 48_000.0
+  /// The media clocks in hertz: of telephony, Opus and video.
+  private static let clockRates = [8_000.0, 48_000.0, 90_000.0]
   private static let reorderingLimit: UInt16 = 50
 
   /// The number of lost packets; negative when packets came more than once.
@@ -53,13 +54,19 @@ struct ReceptionRecord {
   private mutating func time(_ media: WireMedia) {
     // Packets of one frame have one timestamp, and do not show the transit time.
     guard media.timestamp != last?.timestamp else { return }
-    let arrival = Double(media.time.nanoseconds) / 1e9 * Self.clockRate
+    let arrival = Double(media.time.nanoseconds) / 1e9
     defer { last = (media.timestamp, arrival) }
     guard let last else { return }
     let sent = Double(Int32(bitPattern: media.timestamp &- last.timestamp))
-    let difference = (arrival - last.arrival - sent).magnitude
-    // A difference of more than five seconds means another media clock.
-    guard difference < 5 * Self.clockRate else { return }
-    jitter += (difference - jitter) / 16
+    for (index, rate) in Self.clockRates.enumerated() {
+      let difference = ((arrival - last.arrival) * rate - sent).magnitude
+      // A difference of more than five seconds means another media clock.
+      if difference < 5 * rate { jitters[index] += (difference - jitters[index]) / 16 }
+    }
+  }
+
+  /// Returns the jitter in seconds of a source with this clock; nil for a clock that is not known.
+  func jitter(clockRate: Int64) -> Double? {
+    Self.clockRates.firstIndex(of: Double(clockRate)).map { jitters[$0] / Self.clockRates[$0] }
   }
 }

@@ -68,8 +68,11 @@ package final class StatsSampler {
   ///
   /// - Parameters:
   ///   - mouthToEar: the delay of the sample that the peer plays now, if known.
+  ///   - frameDelay: the delay of the picture that the peer shows now, if known.
   ///   - name: the trace subject of the connection.
-  package func sample(_ report: StatsReport, mouthToEar: Interval?, of name: String, at time: Instant) {
+  package func sample(
+    _ report: StatsReport, mouthToEar: Interval?, frameDelay: Interval? = nil, of name: String, at time: Instant
+  ) {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
     // One end hears the packets that the other has sent. If the other end is unknown, quality is not measured.
     if let remote = remote(of: subject) {
@@ -78,7 +81,13 @@ package final class StatsSampler {
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     }
-    for path in subject.wanted { write(path, report, subject) }
+    for path in subject.wanted {
+      if path.name == HarnessEvents.frameDelay.name {
+        write(frameDelay, as: HarnessEvents.frameDelay, subject)
+      } else {
+        write(path, report, subject)
+      }
+    }
   }
 
   private enum Remote {

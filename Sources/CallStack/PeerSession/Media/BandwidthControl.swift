@@ -1,0 +1,149 @@
+internal import CallCore
+internal import CongestionControl
+internal import RTP
+
+/// The bandwidth of a transport that sends video: the estimate, its division among the streams, and the rates of the
+/// pacer.
+struct BandwidthControl {
+  private(set) var estimator: BandwidthEstimator
+  private var allocator = RateAllocator()
+  /// The streams of the allocator.
+  private var streams: [Int] = []
+  private var isAvailable = false
+  /// The current rate of retransmissions, which is taken from the encoders.
+  var repairRate = DataRate.zero
+  /// The counts of the last report about each of our sources.
+  private var reported: [(ssrc: UInt32, lost: Int64, highest: Int64)] = []
+
+  /// The pacing rate as a multiple of the estimate: libwebrtc's for video with feedback about each packet, and without.
+  private static let pacingFactors = (numbered: 1.1, otherwise: 2.5)
+
+  init(start: DataRate) {
+    var settings = BandwidthEstimator.Settings()
+    settings.startRate = start
+    settings.pacingFactor = Self.pacingFactors.otherwise
+    estimator = BandwidthEstimator(settings: settings)
+  }
+
+  var target: TargetRate { estimator.target }
+
+  // MARK: Streams
+
+  /// Applies the streams of a negotiation, or changed limits.
+  mutating func setStreams(of channels: [MediaChannel], pacer: inout Pacer, at now: Instant) {
+    let current = channels.compactMap(\.allocation)
+    for id in streams where !current.contains(where: { $0.id == id }) { allocator.remove(id) }
+    for stream in current { allocator.set(stream) }
+    streams = current.map(\.id)
+    let isNumbered = channels.contains { channel in
+      if case .video(let video) = channel { video.send?.isNumbered == true } else { false }
+    }
+    estimator.setPacingFactor(isNumbered ? Self.pacingFactors.numbered : Self.pacingFactors.otherwise)
+    estimator.setStreams(allocator.limits, at: now)
+    divide(among: channels)
+    apply(to: &pacer, at: now)
+  }
+
+  private mutating func divide(among channels: [MediaChannel]) {
+    guard isAvailable else { return }
+    allocator.allocate(estimator.target.target, stable: estimator.target.stable)
+    for case .video(let channel) in channels {
+      guard let send = channel.send else { continue }
+      send.setRates(
+        allocator.rate(of: send.number), layers: allocator.layers(of: send.number), repairShare: repairShare)
+    }
+  }
+
+  /// The share of the rate that retransmissions take; libwebrtc gives them at most half.
+  private var repairShare: Double {
+    let target = Double(estimator.target.target.bitsPerSecond)
+    return target > 0 ? min(Self.largestRepairShare, Double(repairRate.bitsPerSecond) / target) : 0
+  }
+
+  private static let largestRepairShare = 0.5
+
+  // MARK: Time and packets
+
+  /// Begins when the transport is connected.
+  mutating func start(_ channels: [MediaChannel], pacer: inout Pacer, at now: Instant) {
+    guard !isAvailable else { return }
+    isAvailable = true
+    estimator.setAvailable(true, at: now)
+    divide(among: channels)
+    apply(to: &pacer, at: now)
+  }
+
+  /// Notes that packets take another path.
+  mutating func changeRoute(at now: Instant) {
+    estimator.changeRoute(start: estimator.settings.startRate, at: now)
+  }
+
+  var deadline: Instant? { isAvailable ? estimator.deadline : nil }
+
+  mutating func sent(byteCount: Int, bytesInFlight: Int, at now: Instant) {
+    estimator.sent(byteCount: byteCount, bytesInFlight: bytesInFlight, at: now)
+  }
+
+  /// Does what is due, and applies the estimate to streams and pacer if it has changed.
+  ///
+  /// - Parameter change: called with each change of the estimate.
+  mutating func advance(
+    to now: Instant, _ channels: [MediaChannel], pacer: inout Pacer, change: (EstimateChange) -> Void
+  ) {
+    let before = estimator.target
+    estimator.process(at: now)
+    settle(since: before, channels, pacer: &pacer, at: now, change: change)
+  }
+
+  /// Takes the results of feedback about packets.
+  mutating func receive(
+    _ results: [TransportSequencer.Result], bytesInFlight: Int, _ channels: [MediaChannel], pacer: inout Pacer,
+    at now: Instant, change: (EstimateChange) -> Void
+  ) {
+    let before = estimator.target
+    estimator.receive(results, bytesInFlight: bytesInFlight, at: now)
+    settle(since: before, channels, pacer: &pacer, at: now, change: change)
+  }
+
+  mutating func receive(_ estimate: ReceiverEstimate, at now: Instant) {
+    estimator.receiveEstimate(estimate.bitrate, at: now)
+  }
+
+  /// Takes the blocks of a report, of which only those about our sources count.
+  mutating func receive(_ blocks: [ReportBlock], about channels: [MediaChannel], roundTrip: Interval?, at now: Instant)
+  {
+    var (lost, received) = (Int64(0), Int64(0))
+    for block in blocks where channels.contains(where: { $0.sentSources.contains(block.ssrc) }) {
+      let new = (ssrc: block.ssrc, lost: Int64(block.cumulativeLost), highest: Int64(block.highestSequenceNumber))
+      if let index = reported.firstIndex(where: { $0.ssrc == block.ssrc }) {
+        let old = reported[index]
+        lost += new.lost - old.lost
+        received += new.highest - old.highest - (new.lost - old.lost)
+        reported[index] = new
+      } else {
+        reported.append(new)
+      }
+    }
+    if let roundTrip { estimator.setRoundTrip(roundTrip, at: now) }
+    guard lost + received > 0 else { return }
+    estimator.receiveReport(lost: Int(clamping: max(0, lost)), received: Int(clamping: max(0, received)), at: now)
+  }
+
+  private mutating func settle(
+    since before: TargetRate, _ channels: [MediaChannel], pacer: inout Pacer, at now: Instant,
+    change: (EstimateChange) -> Void
+  ) {
+    while let probe = estimator.nextProbe() { pacer.probe(probe) }
+    while let next = estimator.nextChange() { change(next) }
+    guard estimator.target != before else { return }
+    divide(among: channels)
+    estimator.setStreams(allocator.limits, at: now)
+    apply(to: &pacer, at: now)
+  }
+
+  private func apply(to pacer: inout Pacer, at now: Instant) {
+    guard isAvailable else { return }
+    pacer.setRate(estimator.target.pacing, at: now)
+    pacer.setPaddingRate(estimator.target.padding, at: now)
+  }
+}

@@ -1,0 +1,35 @@
+package import CallCore
+internal import ICE
+public import SDP
+
+/// The camera of the device.
+extension CallSession {
+  /// Takes a picture of the camera, and sends it if the connection is up.
+  ///
+  /// - Parameter sender: the sender of the track; nil for all.
+  package func sendVideo(_ input: VideoInput, to sender: Transceiver.ID? = nil, at now: Instant) {
+    guard enter(at: now) else { return }
+    var input = input
+    media.record(&input, for: sender, isSendable: canSendMedia, at: self.now)
+  }
+
+  /// Whether a packet of media would leave now.
+  private var canSendMedia: Bool {
+    (hasKeys || configuration.protection == .none) && ice.sendingPath(at: now) != nil
+  }
+
+  /// The sources of video that were sent, without those that only repair.
+  package var sentVideoSources: [UInt32] {
+    media.channels.flatMap { channel -> [UInt32] in
+      guard case .video(let video) = channel else { return [] }
+      return (video.send?.encodings ?? []).filter(\.hasSent).map(\.ssrc)
+    }
+  }
+
+  /// Enables or disables a sender's video track; a disabled track sends black pictures (W3C `track.enabled`).
+  ///
+  /// - Parameter sender: the sender; nil for all present and future ones.
+  public func setVideoEnabled(_ enabled: Bool, of sender: Transceiver.ID? = nil) {
+    media.video.setEnabled(enabled, of: sender, in: media.channels)
+  }
+}

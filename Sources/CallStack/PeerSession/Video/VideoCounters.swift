@@ -1,0 +1,58 @@
+internal import CallCore
+internal import Pictures
+
+/// The members of W3C's `outbound-rtp` that only video has.
+struct VideoSendCounters {
+  var framesSent: Int64 = 0
+  var framesEncoded: Int64 = 0
+  var keyFramesEncoded: Int64 = 0
+  var hugeFramesSent: Int64 = 0
+  var qpSum: Int64?
+  var pliCount: Int64 = 0
+  var firCount: Int64 = 0
+  /// The number of pictures that the rate control of the encoder dropped; not one of W3C's members.
+  var framesDropped: Int64 = 0
+  var size: PictureSize?
+  var rate = FrameRateMeter()
+
+  /// The factor of the mean size of a frame beyond which it is huge (W3C `hugeFramesSent`).
+  static let hugeFactor = 2.5
+}
+
+/// The members of W3C's `inbound-rtp` that only video has, beside those of the receiver.
+struct VideoReceiveCounters {
+  var framesDecoded: Int64 = 0
+  var keyFramesDecoded: Int64 = 0
+  var framesAssembledFromMultiplePackets: Int64 = 0
+  var qpSum: Int64?
+  var pliCount: Int64 = 0
+  var firCount: Int64 = 0
+  var retransmittedPacketsReceived: Int64 = 0
+  var retransmittedBytesReceived: Int64 = 0
+  /// The stream that retransmits, with all of its packets; padding counts with the headers.
+  var retransmissionSSRC: UInt32?
+  var repairPackets: Int64 = 0
+  var repairBytes: Int64 = 0
+  var repairHeaderBytes: Int64 = 0
+  /// The sum of the times between the first packet of a frame and its decoding in seconds, and the number of frames.
+  var jitterBufferDelay = 0.0
+  var jitterBufferEmittedCount: Int64 = 0
+  var totalProcessingDelay = 0.0
+  var size: PictureSize?
+  var rate = FrameRateMeter()
+}
+
+/// The number of frames in the last second (W3C `framesPerSecond`).
+struct FrameRateMeter {
+  private var times: [Instant] = []
+
+  mutating func count(at now: Instant) {
+    times.append(now)
+    if let fresh = times.firstIndex(where: { now - $0 < .seconds(1) }), fresh > 16 { times.removeFirst(fresh) }
+  }
+
+  func framesPerSecond(at now: Instant) -> Double? {
+    let count = times.count { now - $0 < .seconds(1) }
+    return count > 0 ? Double(count) : nil
+  }
+}

@@ -1,0 +1,295 @@
+internal import CallCore
+internal import Codecs
+internal import CongestionControl
+internal import Pictures
+internal import RTP
+internal import SDP
+
+/// One encoding of a video track: encodes pictures, and turns their frames into RTP packets.
+final class VideoEncodingStream {
+  private(set) var rtp: RTPSender
+  /// The retransmission stream (RFC 4588); nil when lost packets are sent again on the stream itself.
+  private var retransmission: RetransmissionSender?
+  let retransmissionSSRC: UInt32?
+  let rid: String?
+  private(set) var codec: NegotiatedCodec
+  private(set) var settings: VideoEncoderSettings
+  private(set) var adaptation: VideoAdaptation
+  /// The capture time from which the next picture is encoded, when fewer are sent than captured.
+  private var nextCapture: Instant?
+  private var encoder: VideoEncoder?
+  private var videoCodec: VideoCodec
+  private let random: RandomSource
+  private let name: String
+  private var packetizer = VideoPacketizer()
+  private var descriptors: VideoDescriptors
+  private(set) var counters = VideoSendCounters()
+  /// The rate for media with all headers; zero while the encoding is paused.
+  private(set) var rate = DataRate.bitsPerSecond(0)
+  private var isKeyFrameRequested = false
+  private var lastKeyFrame: Instant?
+  private var lastCapture: (mediaTime: UInt32, captured: Instant)?
+  private var meanFrameSize = 0.0
+  /// The number of the last full intra request.
+  private var lastIntraRequest: UInt8?
+  private var extensions = StreamExtensions()
+  private let scratch = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
+
+  /// The maximum size of a packet before protection, as in libwebrtc.
+  private static let maximumPacket = 1_200
+  /// The minimum time between key frames that are requested, as in libwebrtc.
+  private static let keyFrameInterval = Interval.milliseconds(300)
+
+  init(
+    _ encoding: Transceiver.Encoding, rid: String?, codec: NegotiatedCodec, video: VideoCodec,
+    settings: VideoEncoderSettings, content: VideoSettings.Content, random: RandomSource, name: String
+  ) {
+    adaptation = VideoAdaptation(size: settings.size, frameRate: settings.frameRate, content: content)
+    self.rid = rid
+    self.codec = codec
+    self.settings = settings
+    videoCodec = video
+    var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
+    sending.keepsHistory = codec.feedback.contains(.nack)
+    sending.retransmissionQueueLimit = 1_000
+    rtp = RTPSender(ssrc: encoding.ssrc, settings: sending, random: random.stream("\(name)/rtp"))
+    retransmissionSSRC = encoding.retransmissionSSRC
+    if let payloadType = codec.retransmissionPayloadType, let ssrc = encoding.retransmissionSSRC {
+      retransmission = RetransmissionSender(
+        ssrc: ssrc, payloadType: payloadType, random: random.stream("\(name)/rtx"))
+    }
+    sources = [encoding.ssrc] + (encoding.retransmissionSSRC.map { [$0] } ?? [])
+    self.random = random
+    self.name = name
+    var numbers = random.stream("\(name)/descriptors")
+    descriptors = VideoDescriptors(random: &numbers)
+  }
+
+  deinit { scratch.deallocate() }
+
+  // MARK: Settings
+
+  /// Applies the result of a later negotiation. Another codec begins with a key frame.
+  func update(_ codec: NegotiatedCodec, video: VideoCodec) {
+    rtp.setPayloadType(codec.payloadType)
+    rtp.setKeepsHistory(codec.feedback.contains(.nack))
+    self.codec = codec
+    guard video != videoCodec else { return }
+    videoCodec = video
+    encoder = nil
+    lastKeyFrame = nil
+  }
+
+  func setExtensions(_ negotiated: MediaExtensions, isNumbered: Bool, naming mid: String?) {
+    extensions.set(negotiated, isNumbered: isNumbered, mid: mid, rid: rid)
+  }
+
+  /// Sets the rate with all headers; zero pauses the encoding.
+  ///
+  /// - Parameter repairShare: the share of it for retransmissions.
+  func setRate(_ rate: DataRate, repairShare: Double) {
+    if self.rate == .zero, rate > .zero, rtp.outbound.packetsSent > 0 { requestKeyFrame() }
+    self.rate = rate
+    settings.bitrate = max(mediaRate * (1 - repairShare), .kilobitsPerSecond(5))
+    adapt()
+  }
+
+  /// Sets the full size and frame rate.
+  func setSize(_ size: PictureSize, frameRate: Int) {
+    adaptation.size = size
+    adaptation.frameRate = frameRate
+    adapt()
+  }
+
+  private func adapt() {
+    if rate > .zero { adaptation.adapt(to: settings.bitrate) }
+    settings.size = adaptation.currentSize
+    settings.frameRate = adaptation.currentFrameRate
+  }
+
+  /// Returns whether a picture is encoded: those between the times of a lower frame rate are left out.
+  private func isWanted(_ captured: Instant) -> Bool {
+    let interval = Interval(nanoseconds: 1_000_000_000 / Int64(settings.frameRate))
+    guard let next = nextCapture, captured < next + interval * 4 else {
+      nextCapture = captured + interval
+      return true
+    }
+    // Half of the shortest interval of capture is tolerance.
+    guard captured >= next - .milliseconds(4) else { return false }
+    nextCapture = next + interval
+    return true
+  }
+
+  /// The rate that is left for the encoder: each packet has headers, and a tag.
+  private var mediaRate: DataRate {
+    let frames = Double(settings.frameRate)
+    let payload = Double(Self.maximumPacket - headerSize)
+    let packets = max(frames, (Double(rate.bitsPerSecond) / 8 / payload).rounded(.up))
+    let overhead = packets * Double(headerSize + MediaTransport.lowerOverhead) * 8
+    return .bitsPerSecond(Int64(Double(rate.bitsPerSecond) - overhead))
+  }
+
+  /// The rate of the encoder; zero while the encoding is paused.
+  var targetRate: DataRate { rate > .zero ? settings.bitrate : rate }
+
+  private var headerSize: Int { RTPHeader.fixedSize + extensions.original.encodedSize }
+
+  var ssrc: UInt32 { rtp.ssrc }
+  var hasSent: Bool { rtp.outbound.packetsSent > 0 }
+  /// The SSRCs that the remote side may know.
+  let sources: [UInt32]
+
+  func owns(_ ssrc: UInt32) -> Bool { sources.contains(ssrc) }
+  var roundTrip: Interval? { rtp.remoteInbound.roundTripTime }
+
+  // MARK: Frames
+
+  func requestKeyFrame() { isKeyFrameRequested = true }
+
+  /// Encodes a picture and hands its packets to the pacer.
+  func encode(_ input: inout VideoInput, into pacer: inout Pacer, at now: Instant) {
+    guard rate > .zero, isWanted(input.captured) else { return }
+    let isDue = lastKeyFrame.map { now - $0 >= Self.keyFrameInterval } ?? true
+    let forces = isKeyFrameRequested && isDue
+    let frame: EncodedVideoFrame?
+    do throws(VideoCodecError) {
+      frame = try encodeFrame(&input, forcingKeyFrame: forces)
+    } catch {
+      counters.framesDropped += 1
+      return
+    }
+    guard let frame else {
+      counters.framesDropped += 1
+      return
+    }
+    count(frame, at: now)
+    if frame.isKeyFrame {
+      isKeyFrameRequested = false
+      lastKeyFrame = now
+    }
+    send(frame, captured: input.captured, into: &pacer, at: now)
+  }
+
+  private func encodeFrame(
+    _ input: inout VideoInput, forcingKeyFrame: Bool
+  ) throws(VideoCodecError) -> EncodedVideoFrame? {
+    if let encoder {
+      try encoder.update(settings)
+    } else {
+      encoder = try VideoEncoder(videoCodec, settings: settings, random: random.stream("\(name)/encoder"))
+    }
+    guard let encoder else { return nil }
+    guard encoder.needsPictures else {
+      return try encoder.encode(
+        contentID: input.contentID, at: input.captured, forcingKeyFrame: forcingKeyFrame)
+    }
+    return try encoder.encode(input.picture(settings.size), forcingKeyFrame: forcingKeyFrame)
+  }
+
+  private func count(_ frame: EncodedVideoFrame, at now: Instant) {
+    counters.framesEncoded += 1
+    if frame.isKeyFrame { counters.keyFramesEncoded += 1 }
+    if let quantizer = frame.quantizer { counters.qpSum = (counters.qpSum ?? 0) + Int64(quantizer) }
+    counters.size = frame.size
+    counters.rate.count(at: now)
+    let size = Double(frame.bytes.count)
+    if meanFrameSize > 0, size > meanFrameSize * VideoSendCounters.hugeFactor { counters.hugeFramesSent += 1 }
+    meanFrameSize += (size - meanFrameSize) / Double(min(counters.framesEncoded, 100))
+  }
+
+  private func send(_ frame: EncodedVideoFrame, captured: Instant, into pacer: inout Pacer, at now: Instant) {
+    let mediaTime = UInt32(truncatingIfNeeded: captured.nanoseconds / 1_000 * 9 / 100)
+    lastCapture = (mediaTime, captured)
+    let room = Self.maximumPacket - headerSize - (retransmission == nil ? 0 : RTPPacket.originalNumberSize)
+    let bytes = frame.bytes.span.bytes
+    let description = descriptors.describe(frame, codec: videoCodec, layers: settings.temporalLayers)
+    guard packetizer.begin(bytes, as: description, limits: PayloadLimits(maximum: room)) != nil else { return }
+    while true {
+      var payload = OutputSpan<UInt8>(buffer: scratch, initializedCount: 0)
+      let place = packetizer.next(of: bytes, into: &payload)
+      let count = payload.finalize(for: scratch)
+      guard let place else { return }
+      let written = UnsafeRawBufferPointer(start: scratch.baseAddress, count: count)
+      _ = pacer.enqueue(.video, at: now) { output in
+        let header = rtp.packetize(
+          payload: written.bytes, mediaTime: mediaTime, marker: place.isLast, extensions: extensions.original,
+          into: &output)
+        guard let header else { return nil }
+        return OutgoingPacket(
+          header: header, headerSize: headerSize, captured: captured,
+          transportNumberOffset: extensions.originalNumberOffset)
+      }
+    }
+  }
+
+  // MARK: Packets
+
+  /// Hands the requested retransmissions to the pacer, as far as the limit allows.
+  func retransmit(into pacer: inout Pacer, limiter: inout RetransmissionLimiter, at now: Instant) {
+    while rtp.isAskedAgain {
+      guard limiter.admits(at: now) else {
+        rtp.refuseRetransmission()
+        continue
+      }
+      var byteCount = 0
+      let isQueued = pacer.enqueue(.retransmission, at: now) { output in
+        defer { byteCount = output.count }
+        return takeRetransmission(into: &output, at: now)
+      }
+      guard isQueued else { return }
+      limiter.sent(byteCount: byteCount, at: now)
+    }
+  }
+
+  private func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    guard retransmission != nil else { return rtp.takeRetransmission(into: &output, at: now) }
+    var packet = rtp.takeRetransmission(on: &retransmission!, extensions: extensions.repair, into: &output, at: now)
+    packet?.transportNumberOffset = extensions.repairNumberOffset
+    return packet
+  }
+
+  /// Writes a packet of padding; nil without a retransmission stream, and before the first packet.
+  func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    guard hasSent, let lastCapture, retransmission != nil else { return nil }
+    var packet = retransmission!.pad(
+      count, timestamp: rtp.timestamp(of: lastCapture.mediaTime), captured: lastCapture.captured,
+      extensions: extensions.repair, into: &output)
+    packet?.transportNumberOffset = extensions.repairNumberOffset
+    return packet
+  }
+
+  func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) {
+    rtp.departed(packet, bytes, at: now)
+    if packet.header.marker, !packet.isRetransmission { counters.framesSent += 1 }
+  }
+
+  func dropped(_ packet: OutgoingPacket) { rtp.dropped(packet) }
+
+  // MARK: Feedback
+
+  func endReportInterval() { rtp.endReportInterval() }
+
+  func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
+    guard block.ssrc == rtp.ssrc else { return }
+    rtp.receive(block, clock: clock, at: now)
+    extensions.forgetNames()
+  }
+
+  func receive(_ nack: GenericNACK) { rtp.receive(nack) }
+
+  func receive(_ indication: PictureLossIndication) {
+    guard indication.mediaSSRC == rtp.ssrc else { return }
+    counters.pliCount += 1
+    requestKeyFrame()
+  }
+
+  /// Takes a full intra request. The same number again repeats a request that was obeyed (RFC 5104 section 4.3.1.2).
+  func receive(_ request: FullIntraRequest) {
+    for entry in request.entries where entry.ssrc == rtp.ssrc {
+      counters.firCount += 1
+      guard lastIntraRequest != entry.sequenceNumber else { continue }
+      lastIntraRequest = entry.sequenceNumber
+      requestKeyFrame()
+    }
+  }
+}

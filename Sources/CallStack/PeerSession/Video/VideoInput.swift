@@ -1,0 +1,42 @@
+package import CallCore
+package import Pictures
+
+/// A picture that a camera or a screen gives. It is painted only if an encoder needs it.
+package struct VideoInput {
+  /// The number of the picture in its source.
+  package let contentID: UInt32
+  package let size: PictureSize
+  package let captured: Instant
+  private let paint: () -> VideoFrame
+  private var painted: VideoFrame?
+
+  /// Makes an input.
+  ///
+  /// - Parameter paint: returns the picture, of the given size.
+  package init(contentID: UInt32, size: PictureSize, captured: Instant, paint: @escaping () -> VideoFrame) {
+    self.contentID = contentID
+    self.size = size
+    self.captured = captured
+    self.paint = paint
+  }
+
+  /// Makes an input of a picture that exists.
+  package init(_ frame: VideoFrame, captured: Instant) {
+    self.init(contentID: frame.contentID ?? 0, size: frame.size, captured: captured) { frame }
+  }
+
+  /// A black picture in its place, as a disabled track sends (W3C `track.enabled`).
+  var blackened: VideoInput {
+    let (size, contentID) = (size, contentID)
+    return VideoInput(contentID: contentID, size: size, captured: captured) { VideoFrame(filled: size) }
+  }
+
+  /// Returns the picture at a size.
+  mutating func picture(_ wanted: PictureSize) -> VideoFrame {
+    var frame = painted ?? paint()
+    painted = frame
+    frame.timestamp = captured
+    frame.contentID = contentID
+    return frame.scaled(to: wanted)
+  }
+}

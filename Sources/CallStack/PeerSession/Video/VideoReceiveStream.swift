@@ -1,0 +1,148 @@
+internal import CallCore
+internal import Codecs
+internal import RTP
+internal import SDP
+internal import VideoReceive
+
+/// Receives the video of one media section. Each source, and so each encoding of a simulcast, is decoded and shown by
+/// itself.
+final class VideoReceiveStream {
+  private let fidelity: MediaFidelity
+  /// The known sources, in order of appearance.
+  private(set) var sources: [VideoSource] = []
+  /// Whether the negotiated direction receives.
+  var isActive = false
+  private var codecs: [VideoReceiver.Codec] = []
+  private var isNegotiated: [Bool] = Array(repeating: false, count: 128)
+  private var nack: NACKGenerator.Settings?
+  private var request: VideoSource.KeyFrameRequest?
+  /// The original payload types and those that retransmit them.
+  private var associations: [RetransmissionReceiver.Association] = []
+  /// The sources in the remote description.
+  private var named: [MediaSource] = []
+
+  /// The number of sources kept; beyond it, the source that has been silent longest is dropped.
+  private static let sourceLimit = 8
+
+  init(fidelity: MediaFidelity) { self.fidelity = fidelity }
+
+  /// Accepts these payload types in addition to earlier ones: packets sent under an earlier negotiation may still
+  /// arrive, and a payload type keeps its meaning (RFC 3264 section 8.3.2).
+  func accept(_ negotiated: [NegotiatedCodec], of media: NegotiatedMedia) {
+    for codec in negotiated {
+      guard let video = VideoCodec(codec, fidelity: fidelity) else { continue }
+      let entry = VideoReceiver.Codec(payloadType: codec.payloadType, format: video.format)
+      isNegotiated[Int(codec.payloadType)] = true
+      if !codecs.contains(entry) { codecs.append(entry) }
+      if let own = codec.retransmissionPayloadType, !associations.contains(where: { $0.payloadType == own }) {
+        associations.append(.init(payloadType: own, original: codec.payloadType))
+      }
+    }
+    if !media.remoteSources.isEmpty { named = media.remoteSources }
+    guard let first = negotiated.first else { return }
+    nack = first.feedback.contains(.nack) ? .video : nil
+    request =
+      first.feedback.contains(.pictureLoss)
+      ? .pictureLossIndication : first.feedback.contains(.fullIntraRequest) ? .fullIntraRequest : nil
+    for source in sources { source.accept(codecs, nack: nack, request: request) }
+  }
+
+  /// Whether every source has sent a BYE and nothing since.
+  var isOver: Bool { !sources.isEmpty && sources.allSatisfy(\.hasDeparted) }
+
+  // MARK: Packets
+
+  /// - Returns: whether the source is active; nil when its payload type was not negotiated.
+  func receive(
+    _ packet: RTPPacket, on route: RTPRouter.Route, in datagram: RawSpan, ecn: ECN, at now: Instant
+  ) -> Bool? {
+    switch route.role {
+    case .media:
+      guard isNegotiated[Int(packet.header.payloadType)] else { return nil }
+      let source = source(packet.header.ssrc, encoding: route.encoding, at: now)
+      return source.receive(packet, in: datagram, ecn: ecn, at: now)
+    case .retransmission:
+      guard let association = associations.first(where: { $0.payloadType == packet.header.payloadType }) else {
+        return nil
+      }
+      source(repairedBy: packet.header.ssrc, encoding: route.encoding)?
+        .receiveRetransmission(packet, originalPayloadType: association.original, in: datagram, at: now)
+      return false
+    case .repair: return nil
+    }
+  }
+
+  /// Returns the source whose packets another source sends again: the one named in signalling, or the one of the same
+  /// encoding.
+  private func source(repairedBy ssrc: UInt32, encoding: Int) -> VideoSource? {
+    if let name = named.first(where: { $0.retransmission == ssrc })?.ssrc {
+      return sources.first { $0.ssrc == name }
+    }
+    return sources.last { $0.encoding == encoding }
+  }
+
+  private func source(_ ssrc: UInt32, encoding: Int, at now: Instant) -> VideoSource {
+    if let known = sources.first(where: { $0.ssrc == ssrc }) { return known }
+    let made = VideoSource(ssrc, encoding: encoding, codecs: codecs, nack: nack, request: request, at: now)
+    adopt(made)
+    return made
+  }
+
+  func adopt(_ source: VideoSource) {
+    if sources.count == Self.sourceLimit,
+      let oldest = sources.indices.min(by: { sources[$0].lastArrival < sources[$1].lastArrival })
+    {
+      sources.remove(at: oldest)
+    }
+    sources.append(source)
+  }
+
+  /// Removes a source that belongs to another channel.
+  func release(_ ssrc: UInt32) -> VideoSource? {
+    guard let index = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return nil }
+    return sources.remove(at: index)
+  }
+
+  func knows(_ ssrc: UInt32) -> Bool { sources.contains { $0.ssrc == ssrc } }
+
+  /// Decodes and shows the pictures that are due.
+  func advance(to now: Instant, show: (VideoSource, RenderedVideoFrame) -> Void) {
+    guard isActive else { return }
+    for source in sources { source.advance(to: now) { show(source, $0) } }
+  }
+
+  // MARK: RTCP
+
+  func receive(_ report: SenderReport, at now: Instant) {
+    sources.first { $0.ssrc == report.ssrc }?.receive(report, at: now)
+  }
+
+  /// - Returns: whether that source is known.
+  func depart(_ ssrc: UInt32) -> Bool {
+    guard let source = sources.first(where: { $0.ssrc == ssrc }) else { return false }
+    source.hasDeparted = true
+    return true
+  }
+
+  /// Appends a report block for each active source, up to the limit of one packet.
+  func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
+    for source in sources where blocks.count < RTCPPacket.maximumCount && !source.hasDeparted {
+      if let block = source.takeReportBlock(at: now) { blocks.append(block) }
+    }
+  }
+
+  /// Returns a NACK or a request for a key frame that is due.
+  func takeFeedback(from reporter: UInt32, roundTrip: Interval?, at now: Instant) -> RTCPPacket? {
+    for source in sources {
+      if let feedback = source.takeFeedback(from: reporter, roundTrip: roundTrip, at: now) { return feedback }
+    }
+    return nil
+  }
+
+  func postponeFeedback(at now: Instant) {
+    for source in sources { source.postponeFeedback(at: now) }
+  }
+
+  /// The time of the next picture or request.
+  var deadline: Instant? { isActive ? sources.lazy.compactMap(\.deadline).min() : nil }
+}

@@ -1,0 +1,110 @@
+public import CallCore
+internal import Pictures
+internal import SDP
+
+/// Settings of the video that a session sends, and of the formats in which it sends and receives it.
+public struct VideoSettings: Hashable, Sendable {
+  /// A video codec, by the name of its payload format.
+  public enum Codec: String, Hashable, Sendable, CaseIterable {
+    /// VP8 (RFC 7741).
+    case vp8 = "VP8"
+    /// VP9 profile 0 (RFC 9628).
+    case vp9 = "VP9"
+    /// H.264 constrained baseline, non-interleaved (RFC 6184).
+    case h264 = "H264"
+  }
+
+  /// The content of a track, which decides what is sacrificed when the rate is low (W3C `contentHint`).
+  public enum Content: String, Hashable, Sendable, CaseIterable {
+    /// A camera: frame rate before resolution.
+    case motion
+    /// A screen: resolution before frame rate.
+    case detail
+  }
+
+  /// The codecs, the preferred one first.
+  public var codecs = Codec.allCases
+  /// The width of captured pictures in pixels.
+  public var width = 640
+  /// The height of captured pictures in pixels.
+  public var height = 480
+  /// The captured frames per second.
+  public var frameRate = 30
+  /// The content of captured pictures.
+  public var content = Content.motion
+  /// The number of temporal layers, 1 to 3.
+  public var temporalLayers = 1
+  /// The rate that is assumed before the path has been measured.
+  public var startBitrate = DataRate.kilobitsPerSecond(300)
+  /// The maximum rate of one encoding; nil for libwebrtc's for the size.
+  public var maximumBitrate: DataRate?
+  /// Whether lost packets are requested again (RFC 4585), if the peer agrees.
+  public var nack = true
+  /// Whether lost packets are sent again on a separate stream (RFC 4588), if the peer agrees.
+  public var retransmission = true
+  /// Whether key frames are requested by a picture loss indication (RFC 4585).
+  public var pictureLossIndication = true
+  /// Whether key frames are requested by a full intra request (RFC 5104), where the other is not negotiated.
+  public var fullIntraRequest = true
+  /// Whether the bandwidth is estimated from the arrival of each packet (transport-cc), if the peer agrees.
+  public var transportFeedback = true
+  /// Whether a limit that the remote side estimates (`goog-remb`) is obeyed. We send none.
+  public var remb = true
+
+  /// Makes the default settings.
+  public init() {}
+
+  /// A description of the first invalid setting; nil if all are valid.
+  var problem: String? {
+    if codecs.isEmpty { return "codecs is empty: name one at least" }
+    if PictureSize(width, height) == nil || width < 16 || height < 16 {
+      return "the picture is \(width) by \(height), but a side has 16 to \(PictureSize.maximumSide) pixels"
+    }
+    if !(1...120).contains(frameRate) { return "frameRate is \(frameRate), not 1 to 120" }
+    if !(1...3).contains(temporalLayers) { return "temporalLayers is \(temporalLayers), not 1 to 3" }
+    if let maximumBitrate, maximumBitrate < Self.minimumBitrate {
+      return "maximumBitrate is \(maximumBitrate), but video needs \(Self.minimumBitrate)"
+    }
+    return nil
+  }
+
+  /// The least rate at which libwebrtc sends video.
+  static let minimumBitrate = DataRate.kilobitsPerSecond(30)
+
+  var size: PictureSize { PictureSize(width, height) ?? .vga }
+}
+
+extension VideoSettings {
+  /// The media capabilities that descriptions announce for these settings.
+  var capabilities: MediaCapabilities {
+    var feedback: [Feedback] = []
+    if remb { feedback.append(.remb) }
+    if transportFeedback { feedback.append(.transportCC) }
+    if fullIntraRequest { feedback.append(.fullIntraRequest) }
+    if nack { feedback.append(.nack) }
+    if pictureLossIndication { feedback.append(.pictureLoss) }
+    var formats: [CodecCapability] = []
+    for codec in codecs where !formats.contains(where: { $0.name == codec.rawValue }) {
+      let (parameters, payloadType) = Self.format(of: codec)
+      formats.append(
+        CodecCapability(
+          codec.rawValue, clockRate: 90_000, parameters: parameters, feedback: feedback,
+          retransmission: retransmission, preferredPayloadType: payloadType))
+    }
+    let extensions =
+      [MediaExtensions.midURI] + (transportFeedback ? [MediaExtensions.transportNumberURI] : [])
+      + [MediaExtensions.ridURI, MediaExtensions.repairedRIDURI]
+    var capabilities = MediaCapabilities(codecs: formats, headerExtensions: extensions)
+    capabilities.receivesSimulcast = true
+    return capabilities
+  }
+
+  /// The parameters of a format, and the payload type that Chromium gives it.
+  private static func format(of codec: Codec) -> (FormatParameters, UInt8) {
+    switch codec {
+    case .vp8: ([:], 96)
+    case .vp9: (["profile-id": "0"], 98)
+    case .h264: (["level-asymmetry-allowed": "1", "packetization-mode": "1", "profile-level-id": "42e01f"], 102)
+    }
+  }
+}

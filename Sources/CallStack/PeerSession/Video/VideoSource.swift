@@ -1,0 +1,162 @@
+internal import CallCore
+internal import Codecs
+internal import Pictures
+internal import RTP
+internal import VideoReceive
+
+/// One received source of video: its reception, frames, decoder, and the pictures that wait to be shown.
+final class VideoSource {
+  /// The way in which key frames are requested.
+  enum KeyFrameRequest { case pictureLossIndication, fullIntraRequest }
+
+  let ssrc: UInt32
+  /// The index of its encoding in the section.
+  let encoding: Int
+  private(set) var rtp: RTPReceiver
+  private(set) var receiver: VideoReceiver
+  private(set) var counters = VideoReceiveCounters()
+  private var decoder: VideoDecoder?
+  private var request: KeyFrameRequest?
+  private var intraRequestNumber: UInt8 = 0
+  /// Decoded pictures whose time has not come, in order.
+  private var waiting = FIFO<RenderedVideoFrame>()
+  /// Whether it has sent a BYE, and nothing since.
+  var hasDeparted = false
+
+  init(
+    _ ssrc: UInt32, encoding: Int, codecs: [VideoReceiver.Codec], nack: NACKGenerator.Settings?,
+    request: KeyFrameRequest?, at now: Instant
+  ) {
+    self.ssrc = ssrc
+    self.encoding = encoding
+    self.request = request
+    rtp = RTPReceiver(ssrc: ssrc, settings: RTPReceiver.Settings(clockRate: 90_000))
+    var settings = VideoReceiver.Settings(codecs: codecs)
+    settings.nack = nack
+    settings.requestsKeyFrames = request != nil
+    receiver = VideoReceiver(settings: settings, at: now)
+  }
+
+  func accept(_ codecs: [VideoReceiver.Codec], nack: NACKGenerator.Settings?, request: KeyFrameRequest?) {
+    self.request = request
+    receiver.accept(codecs, nack: nack, requestsKeyFrames: request != nil)
+  }
+
+  var lastArrival: Instant { rtp.inbound.lastPacketReceivedTimestamp ?? .zero }
+
+  // MARK: Packets
+
+  /// - Returns: whether the packet shows that the source is active.
+  func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool {
+    let verdict = rtp.receive(packet, ecn: ecn, at: now)
+    if verdict == .restarted { receiver.restart() }
+    receiver.receive(packet, in: datagram, at: now)
+    guard case .advanced = verdict else { return false }
+    hasDeparted = false
+    return true
+  }
+
+  /// Takes a packet of the stream that retransmits. The loss that it repairs stays counted, as in libwebrtc.
+  func receiveRetransmission(
+    _ packet: RTPPacket, originalPayloadType: UInt8, in datagram: RawSpan, at now: Instant
+  ) {
+    counters.retransmissionSSRC = packet.header.ssrc
+    counters.repairPackets += 1
+    counters.repairBytes += Int64(packet.payloadRange.count)
+    counters.repairHeaderBytes += Int64(packet.overhead)
+    guard let original = packet.retransmitted(ssrc: ssrc, payloadType: originalPayloadType, in: datagram),
+      !original.payloadRange.isEmpty
+    else { return }
+    counters.retransmittedPacketsReceived += 1
+    counters.retransmittedBytesReceived += Int64(original.payloadRange.count)
+    receiver.receive(original, in: datagram, isRetransmission: true, at: now)
+  }
+
+  // MARK: Pictures
+
+  /// Decodes what is due, and passes the pictures whose time has come to `show`.
+  func advance(to now: Instant, show: (RenderedVideoFrame) -> Void) {
+    receiver.advance(to: now)
+    while let picture = receiver.takePicture(at: now) { decode(picture, at: now) }
+    while let next = waiting.first, next.rendered <= now {
+      _ = waiting.popFirst()
+      receiver.pictureRendered(at: next.rendered)
+      show(next)
+    }
+  }
+
+  private func decode(_ picture: VideoReceiver.Picture, at now: Instant) {
+    var decoded: DecodedVideoFrame?
+    do throws(VideoCodecError) {
+      for frame in picture.frames {
+        let decoder = try decoder(of: frame)
+        decoded = try decoder.decode(frame.data.span.bytes, at: now) ?? decoded
+      }
+    } catch {
+      return receiver.decodingFailed(at: now)
+    }
+    receiver.pictureDecoded(in: .zero, at: now)
+    guard let decoded, let first = picture.frames.first else { return }
+    guard !decoded.isCorrupted else { return receiver.decodingFailed(at: now) }
+    count(decoded, first, at: now)
+    waiting.append(
+      RenderedVideoFrame(
+        ssrc: ssrc, timestamp: first.timestamp, rendered: max(now, picture.renderTime), width: decoded.size.width,
+        height: decoded.size.height, isKeyFrame: decoded.isKeyFrame, modelledID: decoded.contentID,
+        picture: decoded.picture))
+  }
+
+  private func decoder(of frame: EncodedFrame) throws(VideoCodecError) -> VideoDecoder {
+    let codec = VideoCodec(frame.format)
+    if let decoder, decoder.codec == codec { return decoder }
+    let made = try VideoDecoder(codec)
+    decoder = made
+    return made
+  }
+
+  private func count(_ decoded: DecodedVideoFrame, _ frame: EncodedFrame, at now: Instant) {
+    counters.framesDecoded += 1
+    if decoded.isKeyFrame { counters.keyFramesDecoded += 1 }
+    if frame.sequences.count > 1 { counters.framesAssembledFromMultiplePackets += 1 }
+    if let quantizer = decoded.quantizer { counters.qpSum = (counters.qpSum ?? 0) + Int64(quantizer) }
+    counters.size = decoded.size
+    counters.rate.count(at: now)
+    counters.jitterBufferDelay += (now - frame.firstArrival).seconds
+    counters.jitterBufferEmittedCount += 1
+    counters.totalProcessingDelay += (now - frame.firstArrival).seconds
+  }
+
+  // MARK: RTCP
+
+  func receive(_ report: SenderReport, at now: Instant) { rtp.receive(report, at: now) }
+
+  func takeReportBlock(at now: Instant) -> ReportBlock? { rtp.takeReportBlock(at: now) }
+
+  /// Returns a NACK or a request for a key frame that is due.
+  func takeFeedback(from reporter: UInt32, roundTrip: Interval?, at now: Instant) -> RTCPPacket? {
+    if let roundTrip { receiver.setRoundTrip(roundTrip) }
+    if let numbers = receiver.takeNACK(at: now) {
+      return .genericNACK(GenericNACK(senderSSRC: reporter, mediaSSRC: ssrc, sequenceNumbers: numbers))
+    }
+    guard receiver.takeKeyFrameRequest(at: now) != nil, let request else { return nil }
+    switch request {
+    case .pictureLossIndication:
+      counters.pliCount += 1
+      return .pictureLossIndication(PictureLossIndication(senderSSRC: reporter, mediaSSRC: ssrc))
+    case .fullIntraRequest:
+      counters.firCount += 1
+      intraRequestNumber &+= 1
+      return .fullIntraRequest(
+        FullIntraRequest(
+          senderSSRC: reporter, entries: [.init(ssrc: ssrc, sequenceNumber: intraRequestNumber)]))
+    }
+  }
+
+  func postponeFeedback(at now: Instant) { receiver.postponeRequests(at: now) }
+
+  /// The time of the next picture or request.
+  var deadline: Instant? {
+    guard let shown = waiting.first?.rendered else { return receiver.deadline }
+    return receiver.deadline.map { min($0, shown) } ?? shown
+  }
+}
