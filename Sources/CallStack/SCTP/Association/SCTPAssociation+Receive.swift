@@ -203,9 +203,13 @@ extension SCTPAssociation {
     emit(isPerformed ? .outgoingStreamsReset(streams) : .streamResetRefused(streams))
   }
 
-  /// Ends a request for the reset of a stream as if the peer had confirmed it.
-  mutating func confirmReset(of stream: UInt16) {
-    guard let request = block?.reset.request, request.streams.contains(stream) else { return }
-    receiveResponse(number: request.number, .performed)
+  /// Ends the request for the reset of a stream as if the peer had confirmed it, without an event, and returns the
+  /// streams that are reset.
+  mutating func confirmReset(of stream: UInt16, at now: Instant) -> [UInt16] {
+    guard let timeout = block?.timeout.value, let request = block?.reset.request, request.streams.contains(stream),
+      let (streams, _) = block?.reset.receive(.performed, number: request.number, timeout: timeout, at: now)
+    else { return [] }
+    for stream in streams { queue.resetSequence(of: stream) }
+    return streams
   }
 }

@@ -57,12 +57,7 @@ extension SCTPTransport {
     case .incomingStreamsReset(let streams):
       let ids = streams.isEmpty ? channels.map(\.id) : streams.compactMap { channelOfStream[$0] }
       for id in ids { receiveReset(of: id, at: now) }
-    case .outgoingStreamsReset(let streams):
-      for id in streams.compactMap({ channelOfStream[$0] }) {
-        guard let index = index(of: id) else { continue }
-        channels[index].isOutgoingReset = true
-        if channels[index].isIncomingReset { finish(id) }
-      }
+    case .outgoingStreamsReset(let streams): finishReset(of: streams)
     case .streamResetRefused(let streams):
       for id in streams.compactMap({ channelOfStream[$0] }) { close(id, failure: .resetRefused) }
     case .closed(let closure):
@@ -127,8 +122,16 @@ extension SCTPTransport {
     guard let id = channelOfStream[message.stream], let index = index(of: id), channels[index].isIncomingReset,
       case .open? = DCEPMessage(parsing: message.payload.span.bytes)
     else { return }
-    association.confirmReset(of: message.stream)
-    while let event = association.nextEvent() { process(event, at: now) }
+    // The events that wait come after this message.
+    finishReset(of: association.confirmReset(of: message.stream, at: now))
+  }
+
+  private mutating func finishReset(of streams: [UInt16]) {
+    for id in streams.compactMap({ channelOfStream[$0] }) {
+      guard let index = index(of: id) else { continue }
+      channels[index].isOutgoingReset = true
+      if channels[index].isIncomingReset { finish(id) }
+    }
   }
 
   // MARK: States of a channel
