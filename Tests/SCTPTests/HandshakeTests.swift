@@ -165,6 +165,37 @@ import Testing
     try expectTransfer(in: world)
   }
 
+  @Test func `a peer that opened with another tag than it answered with is followed`() throws {
+    let world = World.associations()
+    world.left.start(at: .zero)
+    world.drain()
+    guard case .initiation(let initiation)? = chunks(of: world.sent[0][0]).first else {
+      Issue.record("no INIT")
+      return
+    }
+    func initChunk(tag: UInt32, cookie: [UInt8]? = nil) -> InitChunk {
+      InitChunk(
+        initiateTag: tag, receiverWindow: 100_000, outboundStreams: 9, inboundStreams: 9, initialTSN: tag,
+        parameters: InitParameters(cookie: cookie))
+    }
+    world.deliver(packet(tag: 0, [.initiation(initChunk(tag: 20))]), to: .left)
+    guard case .initiationAck(let ack)? = world.sent[0].last.flatMap({ chunks(of: $0).first }) else {
+      Issue.record("no INIT ACK")
+      return
+    }
+    // Both sides know one tag of each (RFC 9260 section 5.2.1).
+    #expect(ack.initiateTag == initiation.initiateTag)
+    #expect(ack.initialTSN == initiation.initialTSN)
+    let own = initiation.initiateTag
+    world.deliver(packet(tag: own, [.initiationAck(initChunk(tag: 10, cookie: [1]))]), to: .left)
+    #expect(world.left.state == .cookieEchoed)
+    world.deliver(packet(tag: own, [.cookieEcho(ack.parameters.cookie ?? [])]), to: .left)
+    #expect(world.left.state == .established)
+    #expect(world.sent[0].last.map(tag) == 20)
+    #expect(world.sent[0].last.map { chunks(of: $0) } == [.cookieAck])
+    #expect(world.events[0] == [.established])
+  }
+
   @Test func `an INIT with a tag or with company is refused`() {
     let world = World.associations()
     let initiation = SCTPChunk.initiation(

@@ -128,6 +128,25 @@ import Testing
     #expect(world.left.statistics.congestionWindow < 7 * 1_191)
   }
 
+  @Test(arguments: [1_000_000, 10_000_000], [5, 100] as [Int64])
+  func `without losses nothing is sent twice`(rate: Int64, delay: Int64) throws {
+    let world = World.connected()
+    for side in 0..<2 {
+      world.links[side].rate = rate
+      world.links[side].delay = .milliseconds(delay)
+    }
+    try world.left.send(OutgoingMessage(stream: 0, ppid: 53, payload: payload(150_000)), at: world.now)
+    for number in 0..<20 {
+      try world.right.send(OutgoingMessage(stream: 0, ppid: 53, payload: payload(100, number: number)), at: world.now)
+      world.run(for: .milliseconds(70))
+    }
+    world.run(for: .seconds(30))
+    #expect(world.messages(.right).count == 1)
+    #expect(world.messages(.left).count == 20)
+    #expect(world.right.statistics.retransmittedPackets == 0)
+    #expect(world.left.statistics.retransmittedPackets == 0)
+  }
+
   @Test func `a loss at the end is repaired by the timeout, with a window of one packet`() throws {
     let world = World.connected()
     let first = world.sentCount[0]

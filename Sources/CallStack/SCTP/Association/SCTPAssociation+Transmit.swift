@@ -24,6 +24,10 @@ extension SCTPAssociation {
       _ = controlChunks.popFirst()
     }
     writeTransfer(into: &output, end: end)
+    if output.count == start + SCTPPacketHeader.size, block?.transmission.hasNewAbandonments == true {
+      // All chunks for the packet have expired instead.
+      writeTransfer(into: &output, end: end)
+    }
     guard output.count > start + SCTPPacketHeader.size else {
       output.removeLast(SCTPPacketHeader.size)
       return false

@@ -13,7 +13,8 @@ package struct OutgoingMessage: Sendable {
   package var maximumRetransmissions: Int?
   /// The time at which the message is abandoned, or nil for none.
   package var expiry: Instant?
-  /// The weight of the stream among others, with 256 as the normal one (RFC 8831 section 6.4).
+  /// The weight of the stream among others, with 256 as the normal one (RFC 8831 section 6.4). Zero is normal, too: some
+  /// peers do not set it.
   package var priority: UInt16
 
   package init(
@@ -185,7 +186,9 @@ struct SendQueue: Sendable {
   }
 
   /// The length of a message's turn in virtual time.
-  private static func length(of message: OutgoingMessage) -> UInt64 { (1 << 20) / UInt64(max(1, message.priority)) }
+  private static func length(of message: OutgoingMessage) -> UInt64 {
+    (1 << 20) / UInt64(message.priority == 0 ? 256 : message.priority)
+  }
 
   private mutating func takeSSN(of stream: UInt16, isUnordered: Bool) {
     guard !isUnordered, var state = streams[stream] else { return }

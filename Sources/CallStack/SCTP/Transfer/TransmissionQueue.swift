@@ -106,13 +106,16 @@ struct TransmissionQueue: Sendable {
 
   // MARK: Sending
 
+  /// Whether messages were abandoned since the last FORWARD TSN.
+  var hasNewAbandonments: Bool { outstanding.abandonedMessages != reportedAbandonments }
+
   /// Returns the FORWARD TSN that is due, if any.
   mutating func nextForwardTSN(capacity: Int, queue: inout SendQueue, timeout: Interval, at now: Instant)
     -> ForwardTSNChunk?
   {
     guard supportsForwardTSN, capacity >= 12 else { return nil }
     outstanding.abandonExpired(queue: &queue, at: now)
-    if outstanding.abandonedMessages != reportedAbandonments {
+    if hasNewAbandonments {
       reportedAbandonments = outstanding.abandonedMessages
       isForwardTSNDue = true
     }
@@ -125,7 +128,7 @@ struct TransmissionQueue: Sendable {
 
   /// Whether a packet with DATA may leave now.
   func wantsToSend(_ queue: borrowing SendQueue) -> Bool {
-    if isFastRetransmitDue { return true }
+    if isFastRetransmitDue, outstanding.markedCount > 0 { return true }
     guard burst > 0 else { return false }
     if outstanding.markedCount > 0 { return budget > 0 }
     return !queue.isEmpty && mayBeginNewPacket
@@ -134,8 +137,9 @@ struct TransmissionQueue: Sendable {
   /// Begins a packet, and returns the way its chunks are chosen.
   mutating func beginPacket(_ queue: borrowing SendQueue) -> PacketPlan? {
     guard wantsToSend(queue) else { return nil }
-    if isFastRetransmitDue {
-      isFastRetransmitDue = false
+    let isFastRetransmit = isFastRetransmitDue && outstanding.markedCount > 0
+    isFastRetransmitDue = false
+    if isFastRetransmit {
       return PacketPlan(ignoresWindow: true, hasNewData: false)
     }
     return PacketPlan(ignoresWindow: false, hasNewData: mayBeginNewPacket)
