@@ -5,8 +5,11 @@ package import CallCore
 /// Both sides may open it at the same time. After every call the owner calls ``transmit(into:at:)`` until it returns
 /// false, then ``nextEvent()`` until nil, and reads ``deadline``.
 package struct SCTPAssociation: ~Copyable {
+  /// The settings that the association was made with.
   package let settings: SCTPSettings
+  /// The state of the association.
   package internal(set) var state = SCTPAssociationState.closed
+  /// The counters since the association was made.
   package internal(set) var counters = SCTPCounters()
 
   /// A packet of one chunk that is not sent with others.
@@ -115,6 +118,7 @@ package struct SCTPAssociation: ~Copyable {
 
   // MARK: Sans-IO
 
+  /// Returns and removes the next event, in order, or nil.
   package mutating func nextEvent() -> SCTPEvent? { events.popFirst() }
 
   /// The time of the next ``advance(to:)``, or nil. Valid after everything was transmitted.

@@ -2,11 +2,15 @@ package import CallCore
 
 /// The settings of an association. The defaults are those of libwebrtc's data channels.
 package struct SCTPSettings: Hashable, Sendable {
+  /// The port of this side (`a=sctp-port`).
   package var localPort: UInt16 = 5_000
+  /// The port of the peer.
   package var remotePort: UInt16 = 5_000
   /// The maximum size of a packet in bytes: IPv6's 1280 less IPv6, UDP, TURN's ChannelData, DTLS and its AES-GCM.
   package var mtu = 1_191
+  /// The number of streams that are accepted from the peer.
   package var inboundStreams: UInt16 = .max
+  /// The number of streams that are used, if the peer accepts as many.
   package var outboundStreams: UInt16 = 1_024
 
   /// The memory for fragments that wait for others. Nine tenths are advertised as the window.
@@ -14,15 +18,21 @@ package struct SCTPSettings: Hashable, Sendable {
   /// The maximum size of all messages that are not sent.
   package var sendBuffer = 64 * 1_024 * 1_024
 
+  /// The limits of the retransmission timeout.
   package var timeout = RetransmissionTimeout.Limits()
+  /// The first timeout of an INIT.
   package var initTimeout = Interval.seconds(1)
+  /// The first timeout of a COOKIE ECHO.
   package var cookieTimeout = Interval.seconds(1)
+  /// The first timeout of a SHUTDOWN or SHUTDOWN ACK.
   package var shutdownTimeout = Interval.seconds(1)
   /// The largest interval that the backoff of a timer reaches, or nil for no limit.
   package var maximumBackoff: Interval? = .seconds(3)
+  /// The time without acknowledgments after which a HEARTBEAT is sent; zero for none.
   package var heartbeatInterval = Interval.seconds(30)
   /// The longest delay of a SACK.
   package var acknowledgmentDelay = Interval.milliseconds(200)
+  /// The time in which a cookie must be echoed.
   package var cookieLifetime = Interval.seconds(60)
 
   /// The number of consecutive timeouts after which the association is aborted, or nil for no limit.

@@ -50,6 +50,7 @@ package struct SCTPCounters: Hashable, Sendable {
   package var packetsReceived = 0
   /// Packets that were too short or ended in a malformed chunk.
   package var malformed = 0
+  /// Packets with a wrong checksum.
   package var wrongChecksum = 0
   /// Packets with a wrong verification tag.
   package var wrongTag = 0

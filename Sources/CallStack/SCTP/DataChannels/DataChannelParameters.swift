@@ -3,6 +3,7 @@ package struct DataChannelParameters: Hashable, Sendable {
   package var label: String
   /// The subprotocol.
   package var protocolName: String
+  /// Whether messages are delivered in order.
   package var isOrdered: Bool
   /// The number of retransmissions of a message, or nil for no limit.
   package var maximumRetransmits: UInt16?

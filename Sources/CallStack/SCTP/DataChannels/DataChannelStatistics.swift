@@ -4,6 +4,7 @@ package import CallCore
 package struct DataChannelStatistics: Hashable, Sendable {
   package var label: String
   package var protocolName: String
+  /// The stream, or nil until the DTLS role is known.
   package var dataChannelIdentifier: UInt16?
   package var state: DataChannelState
   package var messagesSent = 0
@@ -25,11 +26,13 @@ package struct SCTPTransportStatistics: Hashable, Sendable {
   /// The number of packets with DATA chunks that were sent before.
   package var retransmittedPackets = 0
   package var retransmittedBytes = 0
+  /// Messages that were given up by their limits.
   package var abandonedMessages = 0
   /// The members `dataChannelsOpened` and `dataChannelsClosed` of `RTCPeerConnectionStats`.
   package var dataChannelsOpened = 0
   package var dataChannelsClosed = 0
   /// Messages that belong to no channel, or are malformed.
   package var refusedMessages = 0
+  /// The counters of the association.
   package var association = SCTPCounters()
 }

@@ -27,6 +27,7 @@ extension SCTPTransport {
   /// The time of the next ``advance(to:)``, or nil. Valid after everything was transmitted.
   package var deadline: Instant? { association.deadline }
 
+  /// Returns and removes the next event, in order, or nil.
   package mutating func nextEvent() -> DataChannelEvent? { events.popFirst() }
 
   // MARK: Events of the association

@@ -4,6 +4,7 @@ extension SCTPTransport {
   /// The channels that are not closed, in the order of their creation.
   package var channelIDs: [DataChannelID] { channels.map(\.id) }
 
+  /// Returns the parameters of a channel, those of the peer if it opened the channel.
   package func parameters(of id: DataChannelID) -> DataChannelParameters? {
     index(of: id).map { channels[$0].parameters }
   }
@@ -21,6 +22,7 @@ extension SCTPTransport {
     stream(of: id).map { association.bufferedBytes(of: $0) } ?? 0
   }
 
+  /// Returns the statistics of a channel, or nil if it is closed.
   package func statistics(of id: DataChannelID) -> DataChannelStatistics? {
     guard let index = index(of: id) else { return nil }
     let channel = channels[index]
@@ -30,6 +32,7 @@ extension SCTPTransport {
       bytesSent: channel.bytesSent, messagesReceived: channel.messagesReceived, bytesReceived: channel.bytesReceived)
   }
 
+  /// The statistics of the transport.
   package var statistics: SCTPTransportStatistics {
     var result = association.statistics
     result.dataChannelsOpened = opened

@@ -7,7 +7,9 @@ package import CallCore
 /// after every call drains ``transmit(into:at:)`` until it returns false, then ``nextEvent()`` until nil, and only then
 /// reads ``deadline``.
 package struct SCTPTransport: ~Copyable {
+  /// The settings of the association and the limits of channels.
   package struct Configuration: Hashable, Sendable {
+    /// The settings of the association.
     package var association = SCTPSettings()
     /// The maximum size of a message that is sent, whatever the peer accepts.
     package var maximumMessageSize = 256 * 1_024
@@ -17,8 +19,11 @@ package struct SCTPTransport: ~Copyable {
     package init() {}
   }
 
+  /// The configuration that the transport was made with.
   package let configuration: Configuration
+  /// The state of the transport; `connecting` before the start, too.
   package internal(set) var state = SCTPTransportState.connecting
+  /// The role that was given at the start.
   package internal(set) var role: DataChannelRole?
 
   var association: SCTPAssociation

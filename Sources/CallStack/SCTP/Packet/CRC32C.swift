@@ -7,6 +7,7 @@ package struct CRC32C: Sendable {
   /// The checksum of all bytes so far. Its least significant byte is sent first.
   package var value: UInt32 { ~state }
 
+  /// Continues the checksum over further bytes.
   package mutating func update(_ bytes: RawSpan) {
     let tables = Self.tables.span
     var crc = state

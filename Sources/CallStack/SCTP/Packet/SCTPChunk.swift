@@ -32,6 +32,7 @@ package struct DataChunk: Hashable, Sendable {
     package static let end = Flags(rawValue: 1)
     /// The first fragment of a message.
     package static let beginning = Flags(rawValue: 2)
+    /// A message that is delivered as soon as it is complete.
     package static let unordered = Flags(rawValue: 4)
     /// The sender wants a SACK without delay (RFC 7053).
     package static let immediate = Flags(rawValue: 8)

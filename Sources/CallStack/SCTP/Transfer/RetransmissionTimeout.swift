@@ -4,8 +4,11 @@ package import CallCore
 package struct RetransmissionTimeout: Sendable {
   /// The limits of the timeout. The defaults are libwebrtc's.
   package struct Limits: Hashable, Sendable {
+    /// The timeout before the first measurement.
     package var initial = Interval.milliseconds(500)
+    /// The least timeout.
     package var minimum = Interval.milliseconds(400)
+    /// The largest timeout without backoff.
     package var maximum = Interval.seconds(60)
     /// The largest measurement that is believed.
     package var maximumRoundTripTime = Interval.seconds(60)

@@ -8,6 +8,7 @@ package struct OutgoingMessage: Sendable {
   package var payload: [UInt8]
   /// Whether the payload counts as buffered: control messages, and the byte of an empty message, do not.
   package var countsAsBuffered: Bool
+  /// Whether the message may pass others of its stream.
   package var isUnordered: Bool
   /// The number of retransmissions after which the message is abandoned, or nil for no limit.
   package var maximumRetransmissions: Int?
