@@ -152,6 +152,20 @@ import Testing
     #expect(world.left.counters.droppedAnswers == 936)
   }
 
+  @Test func `the largest chunks and larger packets do no harm`() {
+    let world = SCTPWorld<SCTPAssociation>.connected()
+    let peerTag = tag(of: world.sent[1].last ?? [])
+    for size in [65_520, 65_532] {
+      let header = [0xFF, 0, UInt8(size >> 8), UInt8(size & 0xFF)] as [UInt8]
+      let chunk = header + [UInt8](repeating: 0, count: size - 4)
+      world.deliver(packet(tag: peerTag, [.unknown(type: 0xFF, bytes: chunk)]), to: .left)
+    }
+    #expect(world.left.counters.unknownChunks == 1)
+    #expect(world.left.counters.malformed == 1)
+    // Its report fits no packet.
+    #expect(world.left.counters.droppedAnswers == 1)
+  }
+
   @Test func `TSNs far ahead are refused`() {
     let world = SCTPWorld<SCTPAssociation>.connected()
     let peerTag = tag(of: world.sent[1].last ?? [])

@@ -147,6 +147,54 @@ import Testing
     #expect(world.left.statistics.retransmittedPackets == 0)
   }
 
+  @Test(arguments: [1, 2]) func `a chunk is sent again once for each loss, without a timeout`(losses: Int) throws {
+    let world = World.connected()
+    var lost: UInt32?
+    var transmissions = 0
+    world.drops = { side, _, bytes in
+      guard side == .left else { return false }
+      for case .data(let chunk) in chunks(of: bytes) {
+        lost = lost ?? chunk.tsn
+        guard chunk.tsn == lost else { continue }
+        transmissions += 1
+        return transmissions <= losses
+      }
+      return false
+    }
+    for number in 0..<100 {
+      try world.left.send(OutgoingMessage(stream: 0, ppid: 53, payload: payload(1_000, number: number)), at: world.now)
+      world.run(for: .milliseconds(2))
+    }
+    // Less than the least timeout.
+    #expect(world.messages(.right).count > 50)
+    world.run(for: .seconds(3))
+    #expect(world.messages(.right).count == 100)
+    #expect(transmissions == losses + 1)
+    #expect(world.left.statistics.retransmittedPackets == losses)
+  }
+
+  @Test func `sequence numbers of chunks and messages wrap`() throws {
+    // Every draw is the largest number, so that the second TSN is zero.
+    let source = RandomSource(drawing: { .max })
+    let world = World(
+      SCTPAssociation(random: source.stream("left")), SCTPAssociation(random: source.stream("right")))
+    world.left.start(at: .zero)
+    world.links[0].loss = 0.02
+    world.run(for: .seconds(20))
+    _ = (world.takeEvents(.left), world.takeEvents(.right))
+    world.keepsSent = false
+    for number in 0..<66_000 {
+      try world.left.send(
+        OutgoingMessage(stream: 0, ppid: UInt32(number), payload: [1], maximumRetransmissions: number < 100 ? 0 : nil),
+        at: world.now)
+    }
+    let hasArrived = world.run(within: .minutes(10)) { world.left.statistics.unackData == 0 }
+    #expect(hasArrived)
+    world.run(for: .seconds(20))
+    let numbers = world.messages(.right).map(\.ppid)
+    #expect(numbers.suffix(65_900) == (100..<66_000).map { UInt32($0) }[...])
+  }
+
   @Test func `a loss at the end is repaired by the timeout, with a window of one packet`() throws {
     let world = World.connected()
     let first = world.sentCount[0]

@@ -5,7 +5,8 @@ extension SCTPAssociation {
   package mutating func receive(_ packet: RawSpan, at now: Instant) {
     begin(at: now)
     counters.packetsReceived += 1
-    guard let (header, checksum) = SCTPPacketHeader.parse(packet) else {
+    // No datagram is larger, and a chunk of a larger one could not be reported.
+    guard packet.byteCount <= Self.maximumPacket, let (header, checksum) = SCTPPacketHeader.parse(packet) else {
       counters.malformed += 1
       return
     }
@@ -39,6 +40,8 @@ extension SCTPAssociation {
       block?.tracker.endPacket(delay: min(timeout / 2, settings.acknowledgmentDelay), at: self.now)
     }
   }
+
+  private static var maximumPacket: Int { 65_535 }
 
   /// The rules for verification tags (RFC 9260 section 8.5).
   private func accepts(_ tag: UInt32, first: SCTPChunk) -> Bool {
