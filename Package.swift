@@ -59,6 +59,7 @@ package.targets = [
   .target(name: "VideoReceive", dependencies: ["Bitstreams", "CallCore", "RTP"], path: stack + "VideoReceive"),
   .target(name: "DTLS", dependencies: ["CallCore", "SRTP", "COpenSSL", "CVirtualClock"], path: stack + "DTLS"),
   .target(name: "SRTP", dependencies: ["CallCore", "COpenSSL"], path: stack + "SRTP"),
+  .target(name: "SCTP", dependencies: ["CallCore", "Digests"], path: stack + "SCTP"),
   .target(name: "Pictures", dependencies: ["CallCore"], path: stack + "Pictures"),
   .target(
     name: "Codecs", dependencies: ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264"],
@@ -163,6 +164,7 @@ let tested: [String: [Target.Dependency]] = [
   "VideoReceive": ["CallCore", "RTP"],
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
+  "SCTP": ["CallCore"],
   "Pictures": ["CallCore"],
   "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures"],
   "PeerSession": [

@@ -20,6 +20,7 @@ import Testing
     ("CallStack/JitterBuffer", ["CallCore", "RTP", "Codecs"]),
     ("CallStack/VideoReceive", ["Bitstreams", "CallCore", "RTP"]),
     ("CallStack/SRTP", ["CallCore", "COpenSSL"]),
+    ("CallStack/SCTP", ["CallCore", "Digests"]),
     ("CallStack/DTLS", ["CallCore", "SRTP", "COpenSSL", "CVirtualClock", "Synchronization"]),
     ("CallStack/Statistics", []),
     (
