@@ -39,6 +39,8 @@ package.targets = [
   .systemLibrary(name: "CVPX", path: c + "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
   .systemLibrary(
     name: "COpenH264", path: c + "COpenH264", pkgConfig: "openh264", providers: [.apt(["libopenh264-dev"])]),
+  .systemLibrary(name: "CAOM", path: c + "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
+  .systemLibrary(name: "CDAV1D", path: c + "CDAV1D", pkgConfig: "dav1d", providers: [.apt(["libdav1d-dev"])]),
   .systemLibrary(name: "CLinux", path: c + "CLinux"),
   .target(name: "CVirtualClock", path: c + "CVirtualClock"),
   .target(name: "CNamespace", path: c + "CNamespace"),
@@ -61,7 +63,8 @@ package.targets = [
   .target(name: "SRTP", dependencies: ["CallCore", "COpenSSL"], path: stack + "SRTP"),
   .target(name: "Pictures", dependencies: ["CallCore"], path: stack + "Pictures"),
   .target(
-    name: "Codecs", dependencies: ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264"],
+    name: "Codecs",
+    dependencies: ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264", "CAOM", "CDAV1D"],
     path: stack + "Codecs"),
   .target(name: "Statistics", path: stack + "Statistics"),
   .target(
@@ -165,7 +168,7 @@ let tested: [String: [Target.Dependency]] = [
   "DTLS": ["CallCore", "CVirtualClock", "SRTP", "StackWorlds"],
   "SRTP": ["CallCore", "COpenSSL"],
   "Pictures": ["CallCore"],
-  "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures"],
+  "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures", "RTP"],
   "PeerSession": [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
   ],
