@@ -85,6 +85,33 @@ import Testing
     #expect(decoder.takeAll().isEmpty && decoder.refusedCount == 1)
   }
 
+  @Test func `extensions that change after the parity was made are zeros in a recovered packet`() {
+    func packet(_ number: UInt16, transportNumber: UInt8) -> [UInt8] {
+      var extensions = RTPHeaderExtensions()
+      let (level, transport): ([UInt8], [UInt8]) = ([0x85], [0, transportNumber])
+      extensions.append(id: 1, bytes: level.span.bytes)
+      extensions.append(id: 3, bytes: transport.span.bytes)
+      let header = RTPHeader(payloadType: 96, sequenceNumber: number, timestamp: 7, ssrc: RepairSamples.ssrc)
+      return written {
+        _ = header.write(into: &$0, extensions: extensions)
+        $0.append(UInt8(truncatingIfNeeded: number))
+      }
+    }
+    var encoder = RepairEncoder(format: .ulpfec)
+    encoder.protection = Protection(keyFactor: 1, deltaFactor: 1, maximumFrames: 1)
+    encoder.unprotectedExtensions = [3]
+    for number in 10...12 as ClosedRange<UInt16> {
+      let bytes = packet(number, transportNumber: 0)
+      encoder.add(bytes.span.bytes, isKeyFrame: false, endsFrame: number == 12)
+    }
+    var decoder = decoder
+    decoder.unprotectedExtensions = [3]
+    // The transport-wide numbers were written later.
+    for number in [10, 12] as [UInt16] { decoder.receive(media: packet(number, transportNumber: 99)) }
+    if let repair = encoder.next() { decoder.receive(repair: repair.encoded(.ulpfec)) }
+    #expect(decoder.takeAll() == [packet(11, transportNumber: 0)])
+  }
+
   @Test(arguments: 0..<40 as Range<UInt64>)
   func `hostile packets never trap, and memory stays bounded`(seed: UInt64) {
     var random = RandomSource(seed: seed).stream("hostile")

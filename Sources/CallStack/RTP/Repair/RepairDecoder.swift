@@ -28,6 +28,9 @@ package struct RepairDecoder: Sendable {
   package let format: RepairFormat
   /// The SSRC of the protected stream.
   package let ssrc: UInt32
+  /// The IDs of header extensions that count as zeros, see ``RepairEncoder/unprotectedExtensions``. They are zeros in
+  /// recovered packets.
+  package var unprotectedExtensions: [UInt8] = []
   /// The repair packets received.
   package private(set) var repairCount = 0
   /// Those that were malformed, of an unsupported kind, or about another stream.
@@ -63,7 +66,8 @@ package struct RepairDecoder: Sendable {
   package mutating func receive(media packet: RawSpan) {
     guard let parsed = RTPPacket(parsing: packet), parsed.header.ssrc == ssrc, packet.byteCount <= Self.packetLimit
     else { return }
-    guard let number = place(parsed.header.sequenceNumber), insert(packet.copied, number) else { return }
+    guard let number = place(parsed.header.sequenceNumber) else { return }
+    guard insert(parsed.copy(of: packet, clearing: unprotectedExtensions), number) else { return }
     settle()
   }
 

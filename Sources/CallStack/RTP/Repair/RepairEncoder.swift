@@ -13,6 +13,9 @@ package struct RepairEncoder: Sendable {
   package let format: RepairFormat
   package var protection = Protection.none
   package var kind = RepairMasks.Kind.random
+  /// The IDs of header extensions that count as zeros: those that state the time or the order of sending. Both sides must
+  /// agree: libwebrtc clears transmission offset, absolute send time and transport-wide number.
+  package var unprotectedExtensions: [UInt8] = []
   /// The number of groups that were repaired by fewer packets than wanted, because their numbers span too much.
   package private(set) var shortenedCount = 0
   private var group: [Media] = []
@@ -61,7 +64,9 @@ package struct RepairEncoder: Sendable {
       finish()
     }
     hasKeyFrame = hasKeyFrame || isKeyFrame
-    if group.count < Self.groupLimit { group.append(Media(number: number, bytes: packet.copied)) }
+    if group.count < Self.groupLimit {
+      group.append(Media(number: number, bytes: parsed.copy(of: packet, clearing: unprotectedExtensions)))
+    }
     guard endsFrame else { return }
     frameCount += 1
     if frameCount >= protection.maximumFrames || isExcessSmall && isLargeEnough { finish() }
