@@ -234,7 +234,7 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
   package.products = []
   let fuzzed: [String: [Target.Dependency]] = [
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
-    "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
+    "RTP": ["RTP", "Codecs"], "Repair": ["RTP"], "SDP": ["SDP"],
     "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioRun", "ScenarioSuite"],
     "Session": ["PeerSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],

@@ -88,6 +88,28 @@ import Testing
     }
   }
 
+  @Test func `text on a screen stays sharp`() throws {
+    let settings = videoSettings {
+      $0.content = .screen; $0.bitrate = .kilobitsPerSecond(500)
+    }
+    let run = try VideoRun(.av1, .screenText, seconds: 1, settings)
+    let decoder = try VideoDecoder(.av1)
+    for coded in run.frames {
+      let picture = try #require(try decoder.decode(coded.bytes)?.picture)
+      #expect(try PSNR.luma(run.video.frame(try #require(coded.contentID)), picture) > 30)
+    }
+    #expect(run.frames.count > 10)
+  }
+
+  @Test(arguments: [5, 10]) func `each speed writes a stream of its own`(speed: Int) throws {
+    let settings = videoSettings { $0.speed = speed }
+    let frames = try VideoRun(.av1, seconds: 0.3, settings).frames
+    #expect(frames.map(\.digest) != (try VideoRun(.av1, seconds: 0.3, videoSettings()).frames.map(\.digest)))
+    #expect(throws: VideoCodecError.unsupportedSetting("speed")) {
+      try AV1Encoder(settings: videoSettings { $0.speed = speed == 5 ? 4 : 11 })
+    }
+  }
+
   @Test func `a key frame of a huge picture is refused before anything is allocated`() throws {
     let bytes = try run(layers: 1, seconds: 0.1).frames[0].bytes
     #expect(throws: VideoCodecError.tooManyPixels(width: 320, height: 240)) {
