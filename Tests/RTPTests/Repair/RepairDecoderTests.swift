@@ -85,6 +85,19 @@ import Testing
     #expect(decoder.takeAll().isEmpty && decoder.refusedCount == 1)
   }
 
+  @Test func `a parity shorter than the packets recovers nothing, and does not grow by those that arrive`() {
+    var decoder = decoder
+    let samples = RepairSamples(3, seed: 2, largest: 200)
+    let repair = samples.repairs(.ulpfec, factor: 1)[0]
+    // Four bytes of parity are left, and the protection length says so.
+    var cut = Array(repair[..<18])
+    (cut[10], cut[11]) = (0, 4)
+    for packet in samples.packets[..<2] { decoder.receive(media: packet) }
+    decoder.receive(repair: cut)
+    #expect(samples.packets[2].count > 16 && samples.packets[0].count > samples.packets[2].count)
+    #expect(decoder.takeAll().isEmpty && decoder.refusedCount == 1)
+  }
+
   @Test func `extensions that change after the parity was made are zeros in a recovered packet`() {
     func packet(_ number: UInt16, transportNumber: UInt8) -> [UInt8] {
       var extensions = RTPHeaderExtensions()

@@ -35,6 +35,17 @@ import Testing
     #expect(count(&encoder) == 1 && encoder.pendingCount == 0)
   }
 
+  @Test(arguments: [(35, 4), (36, 3)] as [(UInt8, Int)])
+  func `the excess must be below 50 in 256`(factor: UInt8, packets: Int) {
+    // One repair packet of three media packets is 85/256.
+    var encoder = encoder(factor)
+    let samples = RepairSamples(packets)
+    add(samples.packets[..<(packets - 1)], to: &encoder)
+    #expect(count(&encoder) == 0)
+    add(samples.packets[(packets - 1)...], to: &encoder)
+    #expect(count(&encoder) == 1)
+  }
+
   @Test func `a group ends at the limit of frames`() {
     var encoder = encoder(20, frames: 2)
     add(RepairSamples(2).packets, to: &encoder)

@@ -109,6 +109,27 @@ import Testing
     #expect(Set(found).count == found.count && decoder.refusedCount == 0)
   }
 
+  @Test(arguments: RepairFormat.allCases)
+  func `a long stream over the wrap is repaired without a wrong packet`(format: RepairFormat) {
+    var random = RandomSource(seed: 3).stream("loss")
+    var decoder = RepairDecoder(format: format, ssrc: RepairSamples.ssrc)
+    var (first, lost, found): (UInt16, Int, Int) = (60_000, 0, 0)
+    for group in 0..<400 as Range<UInt64> {
+      let samples = RepairSamples(16, first: first, seed: group, gaps: true)
+      first &+= 21
+      var missing: Set<[UInt8]> = []
+      for packet in samples.packets {
+        if group > 0, random.chance(0.06) { missing.insert(packet) } else { decoder.receive(media: packet) }
+      }
+      for repair in samples.repairs(format, factor: 64) where random.chance(0.94) { decoder.receive(repair: repair) }
+      let recovered = decoder.takeAll()
+      #expect(missing.isSuperset(of: recovered) && Set(recovered).count == recovered.count)
+      (lost, found) = (lost + missing.count, found + recovered.count)
+    }
+    #expect(lost > 300 && found > lost * 3 / 4 && decoder.recoveredCount == found, "\(found) of \(lost)")
+    #expect(decoder.refusedCount == 0)
+  }
+
   @Test func `the last packets of a group are recovered before any later one arrives`() {
     let samples = RepairSamples(6)
     let repairs = samples.repairs(.flexFEC, factor: 128)
