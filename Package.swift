@@ -39,6 +39,8 @@ package.targets = [
   .systemLibrary(name: "CVPX", path: c + "CVPX", pkgConfig: "vpx", providers: [.apt(["libvpx-dev"])]),
   .systemLibrary(
     name: "COpenH264", path: c + "COpenH264", pkgConfig: "openh264", providers: [.apt(["libopenh264-dev"])]),
+  .systemLibrary(name: "CAOM", path: c + "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
+  .systemLibrary(name: "CDAV1D", path: c + "CDAV1D", pkgConfig: "dav1d", providers: [.apt(["libdav1d-dev"])]),
   .systemLibrary(name: "CLinux", path: c + "CLinux"),
   .target(name: "CVirtualClock", path: c + "CVirtualClock"),
   .target(name: "CNamespace", path: c + "CNamespace"),
@@ -62,7 +64,8 @@ package.targets = [
   .target(name: "SCTP", dependencies: ["CallCore", "Digests"], path: stack + "SCTP"),
   .target(name: "Pictures", dependencies: ["CallCore"], path: stack + "Pictures"),
   .target(
-    name: "Codecs", dependencies: ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264"],
+    name: "Codecs",
+    dependencies: ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264", "CAOM", "CDAV1D"],
     path: stack + "Codecs"),
   .target(name: "Statistics", path: stack + "Statistics"),
   .target(
@@ -166,7 +169,7 @@ let tested: [String: [Target.Dependency]] = [
   "SRTP": ["CallCore", "COpenSSL"],
   "SCTP": ["CallCore"],
   "Pictures": ["CallCore"],
-  "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures"],
+  "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures", "RTP"],
   "PeerSession": [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "Pictures", "RTP", "SDP", "StackWorlds", "Statistics",
     "STUN", "TURN",
@@ -234,7 +237,7 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
   package.products = []
   let fuzzed: [String: [Target.Dependency]] = [
     "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
-    "RTP": ["RTP", "Codecs"], "SDP": ["SDP"],
+    "RTP": ["RTP", "Codecs"], "Repair": ["RTP"], "SDP": ["SDP"],
     "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioRun", "ScenarioSuite"],
     "Session": ["PeerSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],

@@ -4,7 +4,7 @@ import Pictures
 import Testing
 
 @Suite struct PictureCodecTests {
-  static let codecs = [VideoCodec.vp8, .vp9, .h264]
+  static let codecs = [VideoCodec.vp8, .vp9, .h264, .av1]
 
   @Test(arguments: codecs)
   func `two encoders write the same bytes`(codec: VideoCodec) throws {
@@ -93,7 +93,7 @@ import Testing
     #expect(try decoder.decode(run.frames[12].bytes)?.isKeyFrame == false)
   }
 
-  @Test(arguments: [VideoCodec.vp8, .vp9])
+  @Test(arguments: [VideoCodec.vp8, .vp9, .av1])
   func `less bitrate means a higher quantizer, and the decoder reads the same`(codec: VideoCodec) throws {
     let (poor, rich) = (
       try VideoRun(codec, seconds: 1, videoSettings { $0.bitrate = .kilobitsPerSecond(80) }),
@@ -148,7 +148,7 @@ import Testing
     #expect(sizes == [.qvga, .qvga, .qqvga, .vga])
   }
 
-  @Test(arguments: [VideoCodec.vp8, .vp9])
+  @Test(arguments: [VideoCodec.vp8, .vp9, .av1])
   func `an odd size survives`(codec: VideoCodec) throws {
     let size = try #require(PictureSize(161, 91))
     let encoder = try VideoEncoder(codec, settings: videoSettings { $0.size = size }, random: RandomStream(seed: 1))

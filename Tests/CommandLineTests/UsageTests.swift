@@ -227,7 +227,7 @@ import Testing
     let outcome = try Program.run(["doctor"])
     #expect(outcome.status == 0, "\(outcome.output)")
     #expect(outcome.output.contains("virtual clock   ok\n"))
-    for library in ["OpenSSL", "libopus", "libvpx"] { #expect(outcome.output.contains(library)) }
+    for library in ["OpenSSL", "libopus", "libvpx", "libaom", "dav1d"] { #expect(outcome.output.contains(library)) }
   }
 
   @Test func `the schema is one JSON document`() throws {

@@ -8,6 +8,8 @@ import RTP
 final class SimulatedSender {
   struct Settings {
     var estimator = BandwidthEstimator.Settings()
+    /// The settings of NADA, if that takes the place of the estimator.
+    var nada: NADAController.Settings?
     /// The highest rate of the encoder.
     var maximum = DataRate.kilobitsPerSecond(2_500)
     /// Whether packets carry transport-wide numbers.
@@ -24,7 +26,7 @@ final class SimulatedSender {
 
   let settings: Settings
   let index: Int
-  var estimator: BandwidthEstimator
+  var estimator: CongestionController
   var sequencer = TransportSequencer()
   var recorder = ArrivalRecorder()
   private(set) var pacer: Pacer
@@ -49,7 +51,9 @@ final class SimulatedSender {
 
   init(settings: Settings = Settings(), index: Int = 0, seed: UInt64 = 1) {
     (self.settings, self.index) = (settings, index)
-    estimator = BandwidthEstimator(settings: settings.estimator)
+    estimator =
+      settings.nada.map { .nada(NADAController(settings: $0)) }
+      ?? .googleCongestionControl(BandwidthEstimator(settings: settings.estimator))
     pacer = Pacer(settings: Pacer.Settings(rate: .kilobitsPerSecond(750)))
     random = RandomSource(seed: seed).stream("frames/\(index)")
     nextFrame = .zero + settings.starts

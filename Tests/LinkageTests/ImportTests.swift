@@ -16,7 +16,7 @@ import Testing
     ("CallStack/Bitstreams", ["CallCore"]), ("CallStack/RTP", ["Bitstreams", "CallCore"]),
     ("CallStack/CongestionControl", ["CallCore", "RTP"]),
     ("CallStack/Pictures", ["CallCore"]),
-    ("CallStack/Codecs", ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264"]),
+    ("CallStack/Codecs", ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264", "CAOM", "CDAV1D"]),
     ("CallStack/JitterBuffer", ["CallCore", "RTP", "Codecs"]),
     ("CallStack/VideoReceive", ["Bitstreams", "CallCore", "RTP"]),
     ("CallStack/SRTP", ["CallCore", "COpenSSL"]),

@@ -18,6 +18,8 @@ public struct MediaLibrary: Sendable, Hashable {
       MediaLibrary(name: "OpenSSL", version: DTLSTransport.libraryVersion),
       MediaLibrary(name: "libopus", version: number(CodecLibraries.opusVersion)),
       MediaLibrary(name: "libvpx", version: number(CodecLibraries.vpxVersion)),
+      MediaLibrary(name: "libaom", version: number(CodecLibraries.aomVersion)),
+      MediaLibrary(name: "dav1d", version: number(CodecLibraries.dav1dVersion)),
     ]
   }
 

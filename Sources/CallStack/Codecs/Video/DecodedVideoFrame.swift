@@ -13,6 +13,6 @@ package struct DecodedVideoFrame: Sendable {
   package let isCorrupted: Bool
   /// Whether the size differs from that of the frame before, or this is the first.
   package let hasNewSize: Bool
-  /// The quantizer index of the bitstream: VP8 0 to 127, VP9 0 to 255; nil without one.
+  /// The quantizer index of the bitstream: VP8 0 to 127, VP9 and AV1 0 to 255; nil without one.
   package let quantizer: Int?
 }

@@ -6,6 +6,8 @@ package enum VideoCodec: String, CaseIterable, Hashable, Sendable {
   case vp9
   /// H.264 constrained baseline by OpenH264.
   case h264
+  /// AV1 main profile by libaom and dav1d.
+  case av1
   /// Frames of modelled sizes without pictures; see ``SyntheticVideo``.
   case synthetic
 }

@@ -19,4 +19,8 @@ package enum VideoCodecError: Error, Hashable, Sendable {
   case library(code: UInt32, String)
   /// OpenH264 failed; the text has its code.
   case openH264(String)
+  /// libaom returned this code (`aom_codec_err_t`), with its description.
+  case libaom(code: UInt32, String)
+  /// dav1d returned this code, a negative `errno`.
+  case dav1d(code: Int32)
 }

@@ -5,6 +5,7 @@ package enum VideoDecoder {
   case vp8(VPXDecoder)
   case vp9(VPXDecoder)
   case h264(H264Decoder)
+  case av1(AV1Decoder)
   case synthetic(SyntheticVideoDecoder)
 
   package init(_ codec: VideoCodec) throws(VideoCodecError) {
@@ -12,6 +13,7 @@ package enum VideoDecoder {
     case .vp8: self = .vp8(try VPXDecoder(.vp8))
     case .vp9: self = .vp9(try VPXDecoder(.vp9))
     case .h264: self = .h264(try H264Decoder())
+    case .av1: self = .av1(try AV1Decoder())
     case .synthetic: self = .synthetic(SyntheticVideoDecoder())
     }
   }
@@ -21,6 +23,7 @@ package enum VideoDecoder {
     case .vp8: .vp8
     case .vp9: .vp9
     case .h264: .h264
+    case .av1: .av1
     case .synthetic: .synthetic
     }
   }
@@ -28,7 +31,7 @@ package enum VideoDecoder {
   /// Whether decoding gives pictures; otherwise it gives their numbers only.
   package var producesPictures: Bool {
     switch self {
-    case .vp8, .vp9, .h264: true
+    case .vp8, .vp9, .h264, .av1: true
     case .synthetic: false
     }
   }
@@ -42,6 +45,7 @@ package enum VideoDecoder {
     switch self {
     case .vp8(let decoder), .vp9(let decoder): try decoder.decode(payload, at: timestamp)
     case .h264(let decoder): try decoder.decode(payload, at: timestamp)
+    case .av1(let decoder): try decoder.decode(payload, at: timestamp)
     case .synthetic(let decoder): try decoder.decode(payload)
     }
   }

@@ -6,6 +6,7 @@ package enum VideoEncoder {
   case vp8(VPXEncoder)
   case vp9(VPXEncoder)
   case h264(H264Encoder)
+  case av1(AV1Encoder)
   case synthetic(SyntheticVideoEncoder)
 
   /// Makes an encoder. Only the synthetic one draws from `random`.
@@ -16,6 +17,7 @@ package enum VideoEncoder {
     case .vp8: self = .vp8(try VPXEncoder(.vp8, settings: settings))
     case .vp9: self = .vp9(try VPXEncoder(.vp9, settings: settings))
     case .h264: self = .h264(try H264Encoder(settings: settings))
+    case .av1: self = .av1(try AV1Encoder(settings: settings))
     case .synthetic: self = .synthetic(try SyntheticVideoEncoder(settings: settings, random: random))
     }
   }
@@ -25,6 +27,7 @@ package enum VideoEncoder {
     case .vp8: .vp8
     case .vp9: .vp9
     case .h264: .h264
+    case .av1: .av1
     case .synthetic: .synthetic
     }
   }
@@ -33,6 +36,7 @@ package enum VideoEncoder {
     switch self {
     case .vp8(let encoder), .vp9(let encoder): encoder.settings
     case .h264(let encoder): encoder.settings
+    case .av1(let encoder): encoder.settings
     case .synthetic(let encoder): encoder.settings
     }
   }
@@ -40,7 +44,7 @@ package enum VideoEncoder {
   /// Whether the encoder needs pictures, that is ``encode(_:forcingKeyFrame:)``.
   package var needsPictures: Bool {
     switch self {
-    case .vp8, .vp9, .h264: true
+    case .vp8, .vp9, .h264, .av1: true
     case .synthetic: false
     }
   }
@@ -50,6 +54,7 @@ package enum VideoEncoder {
     switch self {
     case .vp8(let encoder), .vp9(let encoder): try encoder.update(settings)
     case .h264(let encoder): try encoder.update(settings)
+    case .av1(let encoder): try encoder.update(settings)
     case .synthetic(let encoder): try encoder.update(settings)
     }
   }
@@ -63,6 +68,7 @@ package enum VideoEncoder {
     switch self {
     case .vp8(let encoder), .vp9(let encoder): return try encoder.encode(frame, forcingKeyFrame: forcingKeyFrame)
     case .h264(let encoder): return try encoder.encode(frame, forcingKeyFrame: forcingKeyFrame)
+    case .av1(let encoder): return try encoder.encode(frame, forcingKeyFrame: forcingKeyFrame)
     case .synthetic(let encoder):
       guard frame.size == encoder.settings.size else { throw .wrongSize(frame.size, expected: encoder.settings.size) }
       return encoder.encode(contentID: frame.contentID, at: frame.timestamp, forcingKeyFrame: forcingKeyFrame)
@@ -74,7 +80,7 @@ package enum VideoEncoder {
     contentID: UInt32, at timestamp: Instant, forcingKeyFrame: Bool = false
   ) throws(VideoCodecError) -> EncodedVideoFrame {
     switch self {
-    case .vp8, .vp9, .h264: throw .pictureRequired
+    case .vp8, .vp9, .h264, .av1: throw .pictureRequired
     case .synthetic(let encoder):
       encoder.encode(contentID: contentID, at: timestamp, forcingKeyFrame: forcingKeyFrame)
     }

@@ -16,8 +16,8 @@ package struct VideoEncoderSettings: Hashable, Sendable {
   package var dropsFrames = true
   /// Whether VP8 and VP9 filter noise of the camera first.
   package var reducesNoise = true
-  /// Speed against quality: libvpx's `cpu_used` without its sign, VP8 1 to 16, VP9 5 to 9. Nil is libwebrtc's choice on
-  /// a desktop for the size.
+  /// Speed against quality: `cpu_used` of libvpx and libaom without its sign, VP8 1 to 16, VP9 5 to 9, AV1 5 to 10. Nil
+  /// is libwebrtc's choice on a desktop for the size.
   package var speed: Int?
 
   package init() {}
