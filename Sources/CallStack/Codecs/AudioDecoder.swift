@@ -26,20 +26,28 @@ package struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
 /// An audio decoder, real or synthetic. Samples are 48 kHz, interleaved, and appended to the output.
 package enum AudioDecoder {
   case opus(OpusDecoder)
+  case telephony(TelephonyDecoder)
   case synthetic(SyntheticAudioDecoder)
 
   package var channels: Int {
     switch self {
     case .opus(let decoder): decoder.channels
-    case .synthetic: 1
+    case .telephony, .synthetic: 1
     }
   }
 
   /// Whether decoding appends samples; otherwise it reports levels only.
   package var producesSamples: Bool {
     switch self {
-    case .opus: true
+    case .opus, .telephony: true
     case .synthetic: false
+    }
+  }
+
+  /// Whether its packets fill pauses between sounds of another codec.
+  package var fillsPauses: Bool {
+    switch self {
+    case .opus, .telephony, .synthetic: false
     }
   }
 
@@ -51,6 +59,10 @@ package enum AudioDecoder {
       return AudioPayload(
         samplesPerChannel: packet.samplesPerChannel,
         redundantSamples: packet.hasRedundancy ? packet.frameSamples : 0, isDTX: packet.isDTX)
+    case .telephony:
+      return TelephonyDecoder.samples(in: payload).map {
+        AudioPayload(samplesPerChannel: $0, redundantSamples: 0, isDTX: false)
+      }
     case .synthetic:
       guard let content = SyntheticCodec.Payload(parsing: payload) else { return nil }
       return AudioPayload(
@@ -63,6 +75,7 @@ package enum AudioDecoder {
   package func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.decode(payload, into: &output))
+    case .telephony(let decoder): Self.samples(decoder.decode(payload, into: &output))
     case .synthetic(let decoder): decoder.decode(payload)
     }
   }
@@ -73,6 +86,7 @@ package enum AudioDecoder {
   ) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.decodeRedundancy(of: payload, samples: samples, into: &output))
+    case .telephony: nil
     case .synthetic(let decoder): decoder.decodeRedundancy(of: payload, samples: samples)
     }
   }
@@ -81,6 +95,7 @@ package enum AudioDecoder {
   package func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
+    case .telephony(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
     case .synthetic(let decoder): decoder.conceal(samples: samples)
     }
   }
@@ -88,6 +103,7 @@ package enum AudioDecoder {
   package func reset() {
     switch self {
     case .opus(let decoder): decoder.reset()
+    case .telephony(let decoder): decoder.reset()
     case .synthetic(let decoder): decoder.reset()
     }
   }
