@@ -30,7 +30,8 @@ package struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
 /// jitter. It is measured on every played packet as the waiting time of the fastest packet, and adjusted to the target
 /// by removing or repeating single pitch periods, which also compensates the drift between the two clocks.
 ///
-/// A decoder without samples changes nothing but the samples.
+/// A decoder without samples changes nothing but the samples. Payload types may have decoders of their own, which are
+/// switched with the first packet played of each; the media clock of each is brought to 48 kHz.
 package struct AudioJitterBuffer: ~Copyable {
   package struct Settings: Hashable, Sendable {
     /// The minimum of the target.
@@ -43,6 +44,19 @@ package struct AudioJitterBuffer: ~Copyable {
     package var capacity = 256
 
     package init() {}
+  }
+
+  /// A decoder of the buffer.
+  package struct Format: Hashable, Sendable {
+    fileprivate let index: Int
+    /// The decoder given at first, for all payload types without another.
+    package static let usual = Format(index: 0)
+  }
+
+  private struct Decoding {
+    var decoder: AudioDecoder
+    /// The number of 48 kHz samples in one tick of the media clock.
+    var scale: Int64
   }
 
   private enum Phase {
@@ -64,13 +78,18 @@ package struct AudioJitterBuffer: ~Copyable {
 
   package let settings: Settings
   package private(set) var statistics = AudioJitterBufferStatistics()
-  private let decoder: AudioDecoder
+  private var decoders: [Decoding]
+  /// The index of the decoder of each payload type.
+  private var formats: [Int] = Array(repeating: 0, count: 128)
+  /// The decoder of the last packet played, and that of the last packet with sound.
+  private var playing = 0
+  private var speaking = 0
   private var packets: PacketBuffer
   private var delays: DelayManager
   private var queue: SampleQueue
   private var phase = Phase.filling
   private var sequences = SequenceUnwrapper()
-  private var timestamps = TimestampUnwrapper()
+  private var timeline = PlayoutTimeline()
   private var highest: (sequence: Int64, timestamp: Int64)?
   private var firstArrival: Instant?
   private var ssrc: UInt32?
@@ -88,13 +107,36 @@ package struct AudioJitterBuffer: ~Copyable {
   private var level = AudioLevel.silence
 
   package init(decoder: AudioDecoder, settings: Settings = Settings()) {
-    self.decoder = decoder
+    decoders = [Decoding(decoder: decoder, scale: 1)]
     self.settings = settings
     packets = PacketBuffer(capacity: settings.capacity)
     delays = DelayManager(
       settings: DelayManager.Settings(
         minimumDelay: settings.minimumDelay, maximumDelay: settings.maximumDelay, initialDelay: settings.initialDelay))
     queue = SampleQueue(channels: decoder.channels, holdsSamples: decoder.producesSamples)
+  }
+
+  /// Adds a decoder with as many channels as the usual one, and samples if that has them.
+  package mutating func add(_ decoder: AudioDecoder, clockRate: UInt32) -> Format {
+    decoders.append(Decoding(decoder: decoder, scale: max(1, Int64(audioSampleRate) / Int64(max(1, clockRate)))))
+    return Format(index: decoders.count - 1)
+  }
+
+  /// Sets the decoder of a payload type. Waiting packets keep theirs.
+  package mutating func setFormat(_ format: Format, of payloadType: UInt8) {
+    formats[Int(payloadType & 0x7F)] = format.index
+  }
+
+  private var decoder: AudioDecoder { decoders[playing].decoder }
+
+  /// Makes a decoder the playing one. A decoder that was not used for the last sound starts afresh, as the sender's
+  /// encoder does; pauses between sounds of one codec leave its state as it is at both ends.
+  private mutating func play(_ format: Int) {
+    guard format != playing else { return }
+    playing = format
+    guard !decoders[format].decoder.fillsPauses, format != speaking else { return }
+    speaking = format
+    decoders[format].decoder.reset()
   }
 
   /// The target of the playout delay.
@@ -124,12 +166,12 @@ package struct AudioJitterBuffer: ~Copyable {
   package mutating func reset() {
     startOver()
     sequences = SequenceUnwrapper()
-    timestamps = TimestampUnwrapper()
+    timeline = PlayoutTimeline()
     highest = nil
     ssrc = nil
     nextTimestamp = nil
     queue.removeAll()
-    decoder.reset()
+    for decoding in decoders { decoding.decoder.reset() }
     source = .silence
     isPaused = false
   }
@@ -145,13 +187,15 @@ package struct AudioJitterBuffer: ~Copyable {
       if ssrc != nil { reset() }
       ssrc = header.ssrc
     }
-    guard let info = decoder.inspect(payload) else {
+    let format = formats[Int(header.payloadType & 0x7F)]
+    guard let info = decoders[format].decoder.inspect(payload) else {
       statistics.malformedPackets += 1
       return
     }
-    if !Defect.jumpNotFollowed.isPlanted { resynchronizeIfJumped(header) }
+    let scale = decoders[format].scale
+    if !Defect.jumpNotFollowed.isPlanted { resynchronizeIfJumped(header, scale: scale) }
     let sequence = sequences.unwrap(header.sequenceNumber)
-    let timestamp = timestamps.unwrap(header.timestamp)
+    let timestamp = timeline.place(header.timestamp, sequence: sequence, scale: scale)
     let isInOrder = highest.map { sequence > $0.sequence } ?? true
     if isInOrder, info.redundantSamples > 0, let highest {
       let restored = timestamp - Int64(info.redundantSamples)
@@ -159,11 +203,13 @@ package struct AudioJitterBuffer: ~Copyable {
     }
     if isInOrder { highest = (sequence, timestamp) }
     delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now)
-    var insertion = packets.insert(payload, sequence: sequence, timestamp: timestamp, info: info, at: now)
+    var insertion = packets.insert(
+      payload, sequence: sequence, timestamp: timestamp, info: info, format: format, at: now)
     if insertion == .overflow {
       startOver()
       delays.receive(timestamp: timestamp, isInOrder: true, at: now)
-      insertion = packets.insert(payload, sequence: sequence, timestamp: timestamp, info: info, at: now)
+      insertion = packets.insert(
+        payload, sequence: sequence, timestamp: timestamp, info: info, format: format, at: now)
     }
     switch insertion {
     case .inserted:
@@ -175,10 +221,11 @@ package struct AudioJitterBuffer: ~Copyable {
   }
 
   /// Starts over after a jump that loss cannot explain: the buffered packets belong to another time.
-  private mutating func resynchronizeIfJumped(_ header: RTPHeader) {
+  private mutating func resynchronizeIfJumped(_ header: RTPHeader, scale: Int64) {
     guard let highest else { return }
-    let sequenceStep = sequences.peek(header.sequenceNumber) - highest.sequence
-    let timestampStep = timestamps.peek(header.timestamp) - highest.timestamp
+    let sequence = sequences.peek(header.sequenceNumber)
+    let sequenceStep = sequence - highest.sequence
+    let timestampStep = timeline.peek(header.timestamp, sequence: sequence, scale: scale) - highest.timestamp
     guard abs(sequenceStep) > Self.sequenceJump || abs(timestampStep) > Self.timestampJump else { return }
     startOver()
     self.highest = nil
@@ -212,7 +259,7 @@ package struct AudioJitterBuffer: ~Copyable {
         playNext(at: now)
       }
     }
-    playedTimestamp = isConcealing ? nil : nextTimestamp.map { UInt32(truncatingIfNeeded: $0 - Int64(queue.count)) }
+    playedTimestamp = isConcealing ? nil : nextTimestamp.map { timeline.timestamp(at: $0 - Int64(queue.count)) }
     var (rms, peak) = queue.pop(samples, into: &output)
     if !decoder.producesSamples {
       rms = source == .silence ? 0 : level.linear
@@ -302,6 +349,7 @@ package struct AudioJitterBuffer: ~Copyable {
     let waited = waiting(of: index, at: now).seconds
     let sinceArrival = (now - packets[index].arrival).seconds
     let payload = packets[index].payload
+    play(packets[index].format)
     let decoded = decoder.decode(payload.span.bytes, into: &queue, level: &level)
     packets.removeFirst(played: true)
     guard let decoded else {
@@ -332,6 +380,7 @@ package struct AudioJitterBuffer: ~Copyable {
     let (whole, timestamp) = (packets[index].info.redundantSamples, packets[index].timestamp)
     let before = queue.count
     let payload = packets[index].payload
+    play(packets[index].format)
     guard let restored = decoder.recover(payload.span.bytes, samples: whole, into: &queue, level: &level),
       restored >= samples
     else { return conceal(samples) }

@@ -97,8 +97,10 @@ public enum MediaFidelity: String, Sendable, CaseIterable {
   case synthetic
 }
 
-/// Settings of the Opus encoder and of its packets (RFC 7587).
+/// Settings of the audio encoder and of its packets; most of them are those of Opus (RFC 7587).
 public struct AudioSettings: Hashable, Sendable {
+  /// The formats to offer and to accept, the preferred one first.
+  public var codecs: [AudioCodec] = [.opus]
   /// The packet duration: 10, 20, 40, 60, 80, 100 or 120 ms, unless the remote side asks for another.
   public var ptime = Interval.milliseconds(20)
   /// The bitrate, 500 bit/s to 512 kbit/s, limited by the remote description.
@@ -129,6 +131,9 @@ public struct AudioSettings: Hashable, Sendable {
 
   /// A description of the first invalid setting; nil if all are valid.
   var problem: String? {
+    if !codecs.contains(where: \.isMedia) || Set(codecs).count != codecs.count {
+      return "codecs is \(codecs.map(\.rawValue)), not different formats with a media codec among them"
+    }
     if PacketDuration(ptime).map({ $0 < .ms10 }) ?? true {
       return "ptime is \(ptime), but a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
     }

@@ -4,6 +4,7 @@ internal import SDP
 
 /// The parameters of a track's encoding: our settings within the limits of the remote description.
 struct AudioEncoding: Hashable {
+  let codec: AudioCodec
   let packetDuration: PacketDuration
   let bitrate: DataRate
   let isVariableBitrate: Bool
@@ -13,6 +14,18 @@ struct AudioEncoding: Hashable {
   let maximumBandwidth: OpusPacket.Bandwidth
 
   init(_ settings: AudioSettings, _ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
+    let name = AudioCodec(codec) ?? .opus
+    self.codec = name
+    guard name == .opus else {
+      // G.711 and G.722 have one bitrate; as in libwebrtc, a packet of them holds at most 60 ms.
+      packetDuration = min(.ms60, Self.packetDuration(settings, media, OpusParameters(FormatParameters())))
+      bitrate = .bitsPerSecond(TelephonyCodec.bitrate)
+      isVariableBitrate = false
+      usesInBandFEC = false
+      usesDTX = false
+      maximumBandwidth = name == .g722 ? .wide : .narrow
+      return
+    }
     let wishes = OpusParameters(codec.parameters)
     packetDuration = Self.packetDuration(settings, media, wishes)
     let limit = Self.bitrateLimit(media, wishes, packetDuration)

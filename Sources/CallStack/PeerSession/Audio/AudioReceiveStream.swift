@@ -26,7 +26,11 @@ final class AudioReceiveStream {
   /// The index of the source that plays; beyond the end when none plays.
   private var playing = 0
   private var jitterBuffer: AudioJitterBuffer
-  private var payloadTypes: [Bool] = Array(repeating: false, count: 128)
+  /// The clock rate of each payload type; zero for one that was not negotiated.
+  private var clockRates: [UInt32] = Array(repeating: 0, count: 128)
+  /// The decoders beside Opus that were made.
+  private var decoders: [(codec: AudioCodec, clockRate: UInt32, format: AudioJitterBuffer.Format)] = []
+  private let fidelity: MediaFidelity
   /// Whether the negotiated direction receives.
   var isActive = false {
     didSet { if isActive, !oldValue { jitterBuffer.resume() } }
@@ -44,10 +48,14 @@ final class AudioReceiveStream {
   /// packets that the BYE has overtaken.
   private static let packetsOfReturn = 3
 
-  init(fidelity: MediaFidelity) { jitterBuffer = AudioJitterBuffer(decoder: Self.makeDecoder(fidelity)) }
+  init(fidelity: MediaFidelity) {
+    self.fidelity = fidelity
+    jitterBuffer = AudioJitterBuffer(decoder: Self.makeDecoder(.opus, fidelity))
+  }
 
-  private static func makeDecoder(_ fidelity: MediaFidelity) -> AudioDecoder {
+  private static func makeDecoder(_ codec: AudioCodec, _ fidelity: MediaFidelity) -> AudioDecoder {
     guard fidelity == .real else { return .synthetic(SyntheticAudioDecoder()) }
+    if let telephony = codec.telephony { return .telephony(TelephonyDecoder(telephony)) }
     do throws(CodecError) {
       return .opus(try OpusDecoder(channels: 1))
     } catch {
@@ -61,13 +69,24 @@ final class AudioReceiveStream {
   /// - Parameter sources: the sources in the remote description, with their retransmission sources.
   func accept(_ codecs: [NegotiatedCodec], retransmissions sources: [MediaSource]) {
     for codec in codecs {
-      payloadTypes[Int(codec.payloadType)] = true
+      clockRates[Int(codec.payloadType)] = codec.clockRate
+      jitterBuffer.setFormat(format(of: codec), of: codec.payloadType)
       if let own = codec.retransmissionPayloadType { retransmitted[own] = codec.payloadType }
     }
     if !sources.isEmpty { named = sources }
     guard let first = codecs.first else { return }
     nack = first.feedback.contains(.nack) ? NACKGenerator.Settings() : nil
     for index in self.sources.indices { self.sources[index].rtp.setNACK(nack) }
+  }
+
+  /// Returns the decoder of a codec, and makes it once.
+  private func format(of codec: NegotiatedCodec) -> AudioJitterBuffer.Format {
+    guard let name = AudioCodec(codec), name != .opus else { return .usual }
+    let known = decoders.first { $0.codec == name && $0.clockRate == codec.clockRate }
+    if let known { return known.format }
+    let format = jitterBuffer.add(Self.makeDecoder(name, fidelity), clockRate: codec.clockRate)
+    decoders.append((name, codec.clockRate, format))
+    return format
   }
 
   var playingSource: UInt32? { playing < sources.count ? sources[playing].ssrc : nil }
@@ -93,8 +112,10 @@ final class AudioReceiveStream {
   /// - Returns: whether the source is active, which a late packet does not show; nil when its payload type was not
   ///   negotiated.
   func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool? {
-    guard isActive, payloadTypes[Int(packet.header.payloadType)] else { return nil }
+    let clockRate = clockRates[Int(packet.header.payloadType)]
+    guard isActive, clockRate > 0 else { return nil }
     let index = index(of: packet.header.ssrc, at: now)
+    sources[index].rtp.setClockRate(clockRate)
     let verdict = sources[index].rtp.receive(packet, ecn: ecn, at: now)
     if verdict != .probation, index == playing, !packet.payloadRange.isEmpty {
       jitterBuffer.insert(packet.header, payload: datagram.extracting(packet.payloadRange), at: now)

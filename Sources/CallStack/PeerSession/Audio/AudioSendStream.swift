@@ -12,17 +12,20 @@ final class AudioSendStream {
   private var retransmission: RetransmissionSender?
   private(set) var encoding: AudioEncoding
   private let settings: AudioSettings
+  private let fidelity: MediaFidelity
   private var limit: DataRate?
   /// The result of the last negotiation.
   private var negotiated: (media: NegotiatedMedia, codec: NegotiatedCodec)
-  private let encoder: AudioEncoder
+  private var encoder: AudioEncoder
   private var expectedLoss = ExpectedLoss()
+  /// In percent; nil before the first report.
+  private var lastExpectedLoss: Int?
   private var framer: PCMFramer
   private var frame: [Int16] = []
   private var levels = FIFO<AudioLevel>()
   private var levelSamples = 0
   private var loudest = AudioLevel.silence
-  private var mediaTime: UInt32 = 0
+  private var clock: SendingClock
   private var gate = DTXGate()
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
@@ -42,9 +45,11 @@ final class AudioSendStream {
     track: LocalTrack, random: RandomSource
   ) {
     self.settings = settings
+    self.fidelity = fidelity
+    clock = SendingClock(rate: codec.clockRate)
     negotiated = (media, codec)
     encoding = AudioEncoding(settings, media, codec)
-    encoder = Self.makeEncoder(encoding, settings, fidelity)
+    encoder = Self.makeEncoder(encoding, settings, fidelity, expectedLoss: nil)
     framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel)
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
     sending.keepsHistory = codec.feedback.contains(.nack)
@@ -61,12 +66,15 @@ final class AudioSendStream {
   deinit { scratch.deallocate() }
 
   private static func makeEncoder(
-    _ encoding: AudioEncoding, _ settings: AudioSettings, _ fidelity: MediaFidelity
+    _ encoding: AudioEncoding, _ settings: AudioSettings, _ fidelity: MediaFidelity, expectedLoss: Int?
   ) -> AudioEncoder {
     switch fidelity {
     case .real:
+      if let codec = encoding.codec.telephony {
+        return .telephony(TelephonyEncoder(codec, packetDuration: encoding.packetDuration))
+      }
       let opus = encoding.opus(
-        complexity: settings.complexity, expectedPacketLoss: settings.expectedLossPercent ?? 0)
+        complexity: settings.complexity, expectedPacketLoss: settings.expectedLossPercent ?? expectedLoss ?? 0)
       do throws(CodecError) {
         return .opus(try OpusEncoder(settings: opus))
       } catch {
@@ -80,9 +88,11 @@ final class AudioSendStream {
   /// sequence numbers, which must never be used twice with one key.
   var isActive = true
 
-  /// Applies the result of a later negotiation.
+  /// Applies the result of a later negotiation. Another codec encodes from the next packet on.
   func update(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     rtp.setPayloadType(codec.payloadType)
+    rtp.setClockRate(codec.clockRate)
+    clock.setRate(codec.clockRate)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
     negotiated = (media, codec)
     reconsider()
@@ -101,13 +111,19 @@ final class AudioSendStream {
     let next = AudioEncoding(settings, negotiated.media, negotiated.codec)
     guard next != encoding else { return }
     // Queued levels have the old packet duration, so they are dropped; queued samples are split again.
-    while levels.popFirst() != nil { mediaTime &+= UInt32(encoding.packetDuration.samplesPerChannel) }
+    while levels.popFirst() != nil { clock.position += Int64(encoding.packetDuration.samplesPerChannel) }
+    let isOther = encoding.codec != next.codec
     encoding = next
     framer.frameSize = next.packetDuration.samplesPerChannel
+    if isOther, encoder.needsSamples {
+      encoder = Self.makeEncoder(next, settings, fidelity, expectedLoss: lastExpectedLoss)
+      return
+    }
     switch encoder {
     case .opus(let opus):
       try? opus.update(
         next.opus(complexity: settings.complexity, expectedPacketLoss: opus.settings.expectedPacketLoss))
+    case .telephony(let telephony): telephony.update(next.packetDuration)
     case .synthetic(let synthetic): synthetic.update(next.synthetic)
     }
   }
@@ -139,7 +155,8 @@ final class AudioSendStream {
     let pending =
       encoder.needsSamples
       ? framer.pendingCount : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
-    return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: mediaTime &+ UInt32(pending)))
+    let ticks = clock.ticks(at: clock.position + Int64(pending))
+    return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks))
   }
 
   /// The expected packet loss in percent; nil for a codec without this setting.
@@ -168,9 +185,9 @@ final class AudioSendStream {
 
   /// Discards the recorded samples; the media clock continues.
   func dropPending() {
-    let samples = UInt32(encoder.packetDuration.samplesPerChannel)
-    while levels.popFirst() != nil { mediaTime &+= samples }
-    while framer.takeFrame(into: &frame) { mediaTime &+= samples }
+    let samples = Int64(encoder.packetDuration.samplesPerChannel)
+    while levels.popFirst() != nil { clock.position += samples }
+    while framer.takeFrame(into: &frame) { clock.position += samples }
   }
 
   // MARK: Packets
@@ -178,8 +195,8 @@ final class AudioSendStream {
   /// Encodes the recorded samples, and hands them to the pacer together with the requested retransmissions.
   func produce(into pacer: inout Pacer, at now: Instant) {
     while let encoded = encodeNext() {
-      let time = mediaTime
-      mediaTime &+= UInt32(encoded.samplesPerChannel)
+      let time = clock.ticks(at: clock.position)
+      clock.position += Int64(encoded.samplesPerChannel)
       guard gate.admits(encoded) else { continue }
       let isOnset = !isTalking && !encoded.isDTX
       isTalking = !encoded.isDTX
@@ -247,9 +264,12 @@ final class AudioSendStream {
       name = nil
       composeExtensions()
     }
-    guard settings.expectedLossPercent == nil, case .opus(let opus) = encoder else { return }
+    guard settings.expectedLossPercent == nil else { return }
+    let expected = expectedLoss.add(rtp.remoteInbound.fractionLost, at: now)
+    lastExpectedLoss = expected
+    guard case .opus(let opus) = encoder else { return }
     var changed = opus.settings
-    changed.expectedPacketLoss = expectedLoss.add(rtp.remoteInbound.fractionLost, at: now)
+    changed.expectedPacketLoss = expected
     try? opus.update(changed)
   }
 

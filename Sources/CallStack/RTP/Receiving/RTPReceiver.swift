@@ -13,7 +13,7 @@ package struct RTPReceiver: Sendable {
   }
 
   package let ssrc: UInt32
-  package let settings: Settings
+  package private(set) var settings: Settings
   package private(set) var reception: ReceptionStatistics
   package private(set) var nack: NACKGenerator?
   package private(set) var inbound = InboundRTPStatistics()
@@ -27,6 +27,13 @@ package struct RTPReceiver: Sendable {
     self.settings = settings
     reception = ReceptionStatistics(clockRate: settings.clockRate, minimumSequential: settings.minimumSequential)
     nack = settings.nack.map { NACKGenerator(settings: $0) }
+  }
+
+  /// Changes the rate of the media clock, with the payload type (RFC 7160). The jitter is kept in seconds.
+  package mutating func setClockRate(_ clockRate: UInt32) {
+    guard clockRate != settings.clockRate else { return }
+    settings.clockRate = clockRate
+    reception.setClockRate(clockRate)
   }
 
   /// Takes one authenticated packet of this source.
