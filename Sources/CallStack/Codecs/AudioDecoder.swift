@@ -14,12 +14,18 @@ package struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
   /// Whether the packet only marks silence, so that a gap may follow.
   package let isDTX: Bool
 
-  package var hasRedundancy: Bool { redundantSamples > 0 }
+  /// The number of samples after its timestamp at which the payload takes effect.
+  package let lead: Int
 
-  package init(samplesPerChannel: Int, redundantSamples: Int, isDTX: Bool) {
+  package var hasRedundancy: Bool { redundantSamples > 0 }
+  /// Whether the payload holds sound, and not an event in its place.
+  package var isSound: Bool { samplesPerChannel > 0 }
+
+  package init(samplesPerChannel: Int, redundantSamples: Int, isDTX: Bool, lead: Int = 0) {
     self.samplesPerChannel = samplesPerChannel
     self.redundantSamples = redundantSamples
     self.isDTX = isDTX
+    self.lead = lead
   }
 }
 
@@ -27,19 +33,22 @@ package struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
 package enum AudioDecoder {
   case opus(OpusDecoder)
   case telephony(TelephonyDecoder)
+  case comfortNoise(ComfortNoiseDecoder)
+  case tones(ToneDecoder)
   case synthetic(SyntheticAudioDecoder)
 
   package var channels: Int {
     switch self {
     case .opus(let decoder): decoder.channels
-    case .telephony, .synthetic: 1
+    case .telephony, .comfortNoise, .tones, .synthetic: 1
     }
   }
 
   /// Whether decoding appends samples; otherwise it reports levels only.
   package var producesSamples: Bool {
     switch self {
-    case .opus, .telephony: true
+    case .opus, .telephony, .comfortNoise: true
+    case .tones(let decoder): decoder.hasSamples
     case .synthetic: false
     }
   }
@@ -47,6 +56,7 @@ package enum AudioDecoder {
   /// Whether its packets fill pauses between sounds of another codec.
   package var fillsPauses: Bool {
     switch self {
+    case .comfortNoise, .tones: true
     case .opus, .telephony, .synthetic: false
     }
   }
@@ -63,6 +73,11 @@ package enum AudioDecoder {
       return TelephonyDecoder.samples(in: payload).map {
         AudioPayload(samplesPerChannel: $0, redundantSamples: 0, isDTX: false)
       }
+    case .comfortNoise:
+      return payload.isEmpty
+        ? nil
+        : AudioPayload(samplesPerChannel: ComfortNoiseDecoder.samplesPerPayload, redundantSamples: 0, isDTX: true)
+    case .tones(let decoder): return decoder.inspect(payload)
     case .synthetic:
       guard let content = SyntheticCodec.Payload(parsing: payload) else { return nil }
       return AudioPayload(
@@ -72,11 +87,16 @@ package enum AudioDecoder {
     }
   }
 
+  /// Decodes a payload. Nil when it is malformed, or holds an event instead of sound.
   package func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
-    case .opus(let decoder): Self.samples(decoder.decode(payload, into: &output))
-    case .telephony(let decoder): Self.samples(decoder.decode(payload, into: &output))
-    case .synthetic(let decoder): decoder.decode(payload)
+    case .opus(let decoder): return Self.samples(decoder.decode(payload, into: &output))
+    case .telephony(let decoder): return Self.samples(decoder.decode(payload, into: &output))
+    case .comfortNoise(let decoder): return Self.samples(decoder.decode(payload, into: &output))
+    case .tones(let decoder):
+      decoder.take(payload)
+      return nil
+    case .synthetic(let decoder): return decoder.decode(payload)
     }
   }
 
@@ -86,7 +106,7 @@ package enum AudioDecoder {
   ) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.decodeRedundancy(of: payload, samples: samples, into: &output))
-    case .telephony: nil
+    case .telephony, .comfortNoise, .tones: nil
     case .synthetic(let decoder): decoder.decodeRedundancy(of: payload, samples: samples)
     }
   }
@@ -96,6 +116,8 @@ package enum AudioDecoder {
     switch self {
     case .opus(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
     case .telephony(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
+    case .comfortNoise(let decoder): Self.samples(decoder.generate(samples, into: &output))
+    case .tones(let decoder): decoder.play(samples, into: &output)
     case .synthetic(let decoder): decoder.conceal(samples: samples)
     }
   }
@@ -104,6 +126,8 @@ package enum AudioDecoder {
     switch self {
     case .opus(let decoder): decoder.reset()
     case .telephony(let decoder): decoder.reset()
+    case .comfortNoise(let decoder): decoder.reset()
+    case .tones(let decoder): decoder.reset()
     case .synthetic(let decoder): decoder.reset()
     }
   }

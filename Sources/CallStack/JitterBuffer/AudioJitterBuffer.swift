@@ -195,19 +195,20 @@ package struct AudioJitterBuffer: ~Copyable {
     let scale = decoders[format].scale
     if !Defect.jumpNotFollowed.isPlanted { resynchronizeIfJumped(header, scale: scale) }
     let sequence = sequences.unwrap(header.sequenceNumber)
-    let timestamp = timeline.place(header.timestamp, sequence: sequence, scale: scale)
+    let timestamp = timeline.place(header.timestamp, sequence: sequence, scale: scale) + Int64(info.lead)
     let isInOrder = highest.map { sequence > $0.sequence } ?? true
     if isInOrder, info.redundantSamples > 0, let highest {
       let restored = timestamp - Int64(info.redundantSamples)
       if restored > highest.timestamp { delays.receiveRedundancy(timestamp: restored, at: now) }
     }
     if isInOrder { highest = (sequence, timestamp) }
-    delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now)
+    // The timestamp of an event is that of its beginning, however long ago.
+    if info.isSound { delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now) }
     var insertion = packets.insert(
       payload, sequence: sequence, timestamp: timestamp, info: info, format: format, at: now)
     if insertion == .overflow {
       startOver()
-      delays.receive(timestamp: timestamp, isInOrder: true, at: now)
+      if info.isSound { delays.receive(timestamp: timestamp, isInOrder: true, at: now) }
       insertion = packets.insert(
         payload, sequence: sequence, timestamp: timestamp, info: info, format: format, at: now)
     }
@@ -215,10 +216,32 @@ package struct AudioJitterBuffer: ~Copyable {
     case .inserted:
       if firstArrival == nil { firstArrival = now }
       if info.redundantSamples > 0 { statistics.fecPacketsReceived += 1 }
+    case .duplicate where packets.isRestored(sequence): statistics.fecPacketsDiscarded += 1
     case .duplicate: statistics.duplicatePackets += 1
     case .late, .overflow: statistics.packetsDiscarded += 1
     }
   }
+
+  /// Takes a copy of an earlier packet from the redundancy of a packet that has just arrived (RFC 2198), before that
+  /// packet itself. Unneeded ones are counted.
+  package mutating func insertRedundant(_ header: RTPHeader, payload: RawSpan, at now: Instant) {
+    let (format, sequence) = (formats[Int(header.payloadType & 0x7F)], sequences.peek(header.sequenceNumber))
+    guard ssrc == header.ssrc, let highest, let info = decoders[format].decoder.inspect(payload) else { return }
+    let timestamp = timeline.peek(header.timestamp, sequence: sequence, scale: decoders[format].scale)
+    guard abs(sequence - highest.sequence) <= Self.sequenceJump,
+      abs(timestamp - highest.timestamp) <= Self.timestampJump
+    else { return }
+    statistics.fecPacketsReceived += 1
+    if sequence > highest.sequence, timestamp > highest.timestamp {
+      delays.receiveRedundancy(timestamp: timestamp, at: now)
+    }
+    let insertion = packets.insert(
+      payload, sequence: sequence, timestamp: timestamp, info: info, format: format, isRedundant: true, at: now)
+    if insertion != .inserted { statistics.fecPacketsDiscarded += 1 }
+  }
+
+  /// Counts a packet that cannot be read before it reaches a decoder.
+  package mutating func refuse() { statistics.malformedPackets += 1 }
 
   /// Starts over after a jump that loss cannot explain: the buffered packets belong to another time.
   private mutating func resynchronizeIfJumped(_ header: RTPHeader, scale: Int64) {
@@ -284,6 +307,7 @@ package struct AudioJitterBuffer: ~Copyable {
     dropBacklog(at: now)
     let decision = PlayoutDecision.make(for: situation(at: now))
     switch decision {
+    case .normal where isEventFirst, .accelerate where isEventFirst, .decelerate where isEventFirst: takeEvent()
     case .normal: decodeFirst(at: now)
     case .accelerate(let urgent):
       decodeFirst(at: now)
@@ -295,6 +319,19 @@ package struct AudioJitterBuffer: ~Copyable {
     case .conceal(let samples): conceal(samples)
     case .comfort(let samples): comfort(samples)
     }
+  }
+
+  private var isEventFirst: Bool { packets.first.map { !packets[$0].info.isSound } ?? false }
+
+  /// Lets the first packet, which holds no sound, take effect on the pause around it.
+  private mutating func takeEvent() {
+    guard let index = packets.first else { return }
+    let payload = packets[index].payload
+    play(packets[index].format)
+    _ = decoder.decode(payload.span.bytes, into: &queue, level: &level)
+    packets.removeFirst(played: true)
+    isPaused = true
+    isConcealing = false
   }
 
   private func situation(at now: Instant) -> PlayoutSituation {
@@ -329,7 +366,9 @@ package struct AudioJitterBuffer: ~Copyable {
   }
 
   private mutating func dropBacklog(at now: Instant) {
-    guard phase == .playing, !Defect.jumpNotFollowed.isPlanted, let index = packets.first else { return }
+    guard phase == .playing, !Defect.jumpNotFollowed.isPlanted, let index = packets.first,
+      packets[index].info.isSound
+    else { return }
     var excess = delay(of: index, at: now) - targetDelay
     guard excess > Self.maximumBacklog else { return }
     while excess > .zero, packets.count > 1, let index = packets.first {
@@ -344,6 +383,7 @@ package struct AudioJitterBuffer: ~Copyable {
   private mutating func decodeFirst(at now: Instant) {
     guard let index = packets.first else { return }
     let (info, timestamp) = (packets[index].info, packets[index].timestamp)
+    let isRedundant = packets[index].isRedundant
     let before = queue.count
     currentDelay = delay(of: index, at: now)
     let waited = waiting(of: index, at: now).seconds
@@ -372,7 +412,8 @@ package struct AudioJitterBuffer: ~Copyable {
     }
     finishFill(at: timestamp + (Defect.packetDurationFixed.isPlanted ? 960 : Int64(decoded)))
     isPaused = info.isDTX
-    source = .decoded
+    source = isRedundant ? .recovered : .decoded
+    if isRedundant { statistics.recoveredSamples += Int64(decoded) }
   }
 
   private mutating func recover(_ samples: Int) {

@@ -101,6 +101,9 @@ public enum MediaFidelity: String, Sendable, CaseIterable {
 public struct AudioSettings: Hashable, Sendable {
   /// The formats to offer and to accept, the preferred one first.
   public var codecs: [AudioCodec] = [.opus]
+  /// The number of earlier Opus packets that each packet repeats, 0...9, if ``AudioCodec/redundancy`` is negotiated.
+  /// Chromium repeats one if redundancy is preferred to Opus, and none otherwise.
+  public var redundantPackets = 0
   /// The packet duration: 10, 20, 40, 60, 80, 100 or 120 ms, unless the remote side asks for another.
   public var ptime = Interval.milliseconds(20)
   /// The bitrate, 500 bit/s to 512 kbit/s, limited by the remote description.
@@ -110,6 +113,7 @@ public struct AudioSettings: Hashable, Sendable {
   /// Whether packets carry a low-bitrate copy of the previous frame (RFC 6716 section 2.1.7).
   public var inBandFEC = true
   /// Whether silence is not sent (DTX). We request it of the remote side, and use it if the remote side requests it.
+  /// With G.711 and G.722, comfort noise replaces silence if ``AudioCodec/comfortNoise`` is negotiated.
   public var dtx = false
   /// Whether the encoder uses a constant bitrate.
   public var constantBitrate = false
@@ -134,6 +138,7 @@ public struct AudioSettings: Hashable, Sendable {
     if !codecs.contains(where: \.isMedia) || Set(codecs).count != codecs.count {
       return "codecs is \(codecs.map(\.rawValue)), not different formats with a media codec among them"
     }
+    if !(0...9).contains(redundantPackets) { return "redundantPackets is \(redundantPackets), not 0 to 9" }
     if PacketDuration(ptime).map({ $0 < .ms10 }) ?? true {
       return "ptime is \(ptime), but a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
     }

@@ -81,7 +81,8 @@ final class AudioChannel {
     let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
     if receive == nil, !codecs.isEmpty { receive = AudioReceiveStream(fidelity: configuration.media) }
     receive?.isActive = !codecs.isEmpty
-    receive?.accept(codecs, retransmissions: media?.remoteSources ?? [])
+    let helpers = codecs.isEmpty ? [] : media?.receiveHelpers ?? []
+    receive?.accept(codecs, helpers: helpers, retransmissions: media?.remoteSources ?? [])
     forgetWhatIsOver()
   }
 
