@@ -167,7 +167,8 @@ let tested: [String: [Target.Dependency]] = [
   "Pictures": ["CallCore"],
   "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures"],
   "PeerSession": [
-    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "RTP", "SDP", "StackWorlds", "Statistics", "STUN", "TURN",
+    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "JitterBuffer", "RTP", "SDP", "StackWorlds", "Statistics",
+    "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "PeerSession", "Codecs", "StackWorlds", "Statistics", "Vocabulary"],
