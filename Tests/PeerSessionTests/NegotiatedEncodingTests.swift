@@ -140,7 +140,7 @@ import Testing
     let pair = SessionPair()
     var configuration = pair.a.session.configuration
     configuration.audio = audio
-    var session = CallSession(configuration: configuration, random: RandomSource(seed: 1), at: .zero)
+    let session = CallSession(configuration: configuration, random: RandomSource(seed: 1), at: .zero)
     #expect(throws: SessionError.notSupported(problem)) { try session.addTrack() }
     #expect(throws: SessionError.notSupported(problem)) { try session.addTransceiver(.microphone) }
     _ = try session.addTransceiver(.audio, TransceiverInit(direction: .recvonly))

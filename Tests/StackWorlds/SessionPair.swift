@@ -18,10 +18,7 @@ package final class SessionPair {
   package final class Side {
     private let driver: SessionDriver<SessionWorld>
     let world: SessionWorld
-    package var session: CallSession {
-      _read { yield driver.session }
-      _modify { yield &driver.session }
-    }
+    package var session: CallSession { driver.session }
     package var interface: LocalInterface { driver.interfaces[0] }
     /// Which socket is opened when another is needed: the next port, or none.
     package var nextSocket: (Endpoint) -> Endpoint? {

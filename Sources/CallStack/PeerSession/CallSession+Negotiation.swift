@@ -21,7 +21,7 @@ extension CallSession {
   }
 
   /// Makes the next offer bring new ICE credentials.
-  public mutating func restartICE() {
+  public func restartICE() {
     guard connectionState != .closed else { return }
     hasNegotiated = true
     try? jsep.restartICE()
@@ -31,7 +31,7 @@ extension CallSession {
   /// Creates an offer (W3C `createOffer`, RFC 9429 section 4.1.8).
   ///
   /// - Throws: ``SessionError/invalidState(_:)`` when the signalling state allows no offer.
-  public mutating func createOffer() throws(SessionError) -> SessionDescriptionText {
+  public func createOffer() throws(SessionError) -> SessionDescriptionText {
     if offersRestart, (try? jsep.restartICE()) != nil { offersRestart = false }
     if !jsep.isRestartRequested || isRestarting {
       restartCredentials = nil
@@ -46,7 +46,7 @@ extension CallSession {
   /// Creates an answer to the remote offer (W3C `createAnswer`, RFC 9429 section 4.1.9).
   ///
   /// - Throws: ``SessionError/invalidState(_:)`` when there is no remote offer to answer.
-  public mutating func createAnswer() throws(SessionError) -> SessionDescriptionText {
+  public func createAnswer() throws(SessionError) -> SessionDescriptionText {
     try translating { () throws(JSEPError) in
       SessionDescriptionText(.answer, sdp: try jsep.createAnswer(transportParameters()).text)
     }
@@ -56,7 +56,7 @@ extension CallSession {
   ///
   /// - Throws: ``SessionError/invalidState(_:)`` when the signalling state does not allow the description, or another
   ///   error when its text cannot be used.
-  public mutating func setLocalDescription(
+  public func setLocalDescription(
     _ description: SessionDescriptionText, at now: Instant
   ) throws(SessionError) {
     guard enter(at: now) else { throw .invalidState("closed") }
@@ -82,7 +82,7 @@ extension CallSession {
   ///
   /// - Throws: ``SessionError/invalidState(_:)`` when the signalling state does not allow the description, or another
   ///   error when its text cannot be used.
-  public mutating func setRemoteDescription(
+  public func setRemoteDescription(
     _ description: SessionDescriptionText, at now: Instant
   ) throws(SessionError) {
     guard enter(at: now) else { throw .invalidState("closed") }
@@ -110,7 +110,7 @@ extension CallSession {
   ///
   /// - Throws: ``SessionError/invalidCandidate(_:)`` for text that cannot be used, ``SessionError/invalidState(_:)``
   ///   without a remote description.
-  public mutating func addICECandidate(
+  public func addICECandidate(
     _ candidate: String?, mid: String?, mLineIndex: Int?, at now: Instant
   ) throws(SessionError) {
     guard enter(at: now) else { throw .invalidState("closed") }
@@ -142,7 +142,7 @@ extension CallSession {
   }
 
   /// Supplies the address of a name requested by ``SessionCommand/nameResolutionNeeded(_:)``.
-  package mutating func nameResolved(_ name: String, to address: IPAddress, at now: Instant) {
+  package func nameResolved(_ name: String, to address: IPAddress, at now: Instant) {
     guard enter(at: now), unresolved.contains(where: { $0.address == .name(name) }) else { return }
     resolvedNames[name] = address
     for candidate in unresolved where candidate.address == .name(name) {
@@ -157,7 +157,7 @@ extension CallSession {
 
   // MARK: Steps
 
-  private mutating func beginRestart(
+  private func beginRestart(
     byPeer: Bool, with credentials: ICECredentials? = nil
   ) throws(SessionError) {
     do throws(ICEError) {
@@ -171,7 +171,7 @@ extension CallSession {
     events.append(.iceRestart(byPeer: byPeer))
   }
 
-  private mutating func rollBack() throws(SessionError) {
+  private func rollBack() throws(SessionError) {
     let effects = try translating { () throws(JSEPError) in try jsep.rollback() }
     hasNegotiated = true
     cancelRestart()
@@ -183,7 +183,7 @@ extension CallSession {
 
   /// Restores the candidates of the earlier generation. A restart that we requested stays pending (W3C restartIce): the
   /// next offer carries it.
-  private mutating func cancelRestart() {
+  private func cancelRestart() {
     guard isRestarting, !Defect.rolledBackRestartStands.isPlanted, (try? ice.cancelRestart(at: now)) != nil else {
       return
     }
@@ -193,7 +193,7 @@ extension CallSession {
   }
 
   /// Applies the result of offer and answer: the peer's transport, our DTLS role, and the codecs.
-  private mutating func applyNegotiation() throws(SessionError) {
+  private func applyNegotiation() throws(SessionError) {
     media.apply(jsep.media, of: jsep.transceivers, at: now)
     let isFinal = jsep.signalingState == .stable
     guard let transport = jsep.transport else {
@@ -225,7 +225,7 @@ extension CallSession {
 
   /// Closes the transport with its last section (RFC 9429 section 5.11). The next section gets a new transport: new
   /// credentials and candidates, another DTLS association, other keys.
-  private mutating func closeTransport() {
+  private func closeTransport() {
     transportNumber += 1
     if ice.connectionState != .new { events.append(.iceConnectionStateChange(.new)) }
     ice = ICEAgent(
@@ -244,7 +244,7 @@ extension CallSession {
 
   /// Adds a remote candidate once its name is resolved. With the relay policy no name is resolved, because the query
   /// would reveal the peer to the server (draft-ietf-mmusic-mdns-ice-candidates section 3.3.2).
-  private mutating func addRemote(_ candidate: ICECandidate) {
+  private func addRemote(_ candidate: ICECandidate) {
     guard case .name(let name) = candidate.address, configuration.iceTransportPolicy == .all else {
       return ice.addRemoteCandidate(candidate, at: now)
     }
@@ -257,7 +257,7 @@ extension CallSession {
   }
 
   /// Starts the DTLS association, or a new one when the peer's certificate has changed (RFC 8842 section 5.1).
-  private mutating func associate(with transport: NegotiatedTransport) throws(SessionError) {
+  private func associate(with transport: NegotiatedTransport) throws(SessionError) {
     let fingerprints = transport.remote.fingerprints.compactMap { DTLS.Fingerprint($0.text) }
     if dtls.role != nil {
       if fingerprints.contains(where: remoteFingerprints.contains) { return }

@@ -17,7 +17,7 @@ package enum SessionWakeReason: UInt8, Sendable {
 /// The simulator and the socket driver run it with the same pump. The stages are fixed. Receive: demultiplex (RFC
 /// 7983), then ICE or TURN, DTLS, or SRTP unprotect, arrival time for feedback, reception statistics, jitter buffer,
 /// decoder. Send: encoder, packetiser, queue, pacer, transport-wide number, history, SRTP protect.
-public struct CallSession: ~Copyable, SansIO {
+public final class CallSession: SansIO {
   /// An output of the session.
   public typealias Event = SessionOutput
 
@@ -124,7 +124,7 @@ public struct CallSession: ~Copyable, SansIO {
 
   // MARK: SansIO
 
-  public mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
+  public func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {
     guard enter(at: now) else {
       if isReleasingRelays { _ = gatherer.receive(datagram, on: path, at: self.now) }
       return
@@ -140,7 +140,7 @@ public struct CallSession: ~Copyable, SansIO {
     settle()
   }
 
-  public mutating func advance(to now: Instant) {
+  public func advance(to now: Instant) {
     guard enter(at: now) else { return releaseRelays() }
     ice.advance(to: self.now)
     gatherer.advance(to: self.now)
@@ -152,7 +152,7 @@ public struct CallSession: ~Copyable, SansIO {
   ///
   /// - Parameter isMalformed: whether the driver ended it because of malformed input (``TURNStreamFramer``).
   /// - Parameter reason: the cause, as text for people, where known.
-  package mutating func streamClosed(
+  package func streamClosed(
     _ path: Path, isMalformed: Bool = false, reason: String? = nil, at now: Instant
   ) {
     let isOpen = enter(at: now)
@@ -164,7 +164,7 @@ public struct CallSession: ~Copyable, SansIO {
   /// Returns the host name that the server of a TLS connection must prove (RFC 8656 section 3.1).
   package func serverName(on path: Path) -> String { gatherer.host(at: path) ?? "\(path.remote.address)" }
 
-  public mutating func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  public func transmit(into buffer: inout OutputSpan<UInt8>) -> Path? {
     while true {
       buffer.removeAll()
       if let path = gatherer.transmit(into: &buffer) { return path }
@@ -179,7 +179,7 @@ public struct CallSession: ~Copyable, SansIO {
     }
   }
 
-  public mutating func nextEvent() -> SessionOutput? { events.popFirst() }
+  public func nextEvent() -> SessionOutput? { events.popFirst() }
 
   public var wake: Wake {
     var earliest = gatherer.wake
@@ -199,13 +199,13 @@ public struct CallSession: ~Copyable, SansIO {
   // MARK: Steps
 
   /// Moves time forward, and returns false if the session is closed.
-  mutating func enter(at now: Instant) -> Bool {
+  func enter(at now: Instant) -> Bool {
     self.now = max(self.now, now)
     return connectionState != .closed
   }
 
   /// Handles the events of the inner machines until there are no more, then derives the session's states.
-  mutating func settle() {
+  func settle() {
     var moved = true
     while moved {
       moved = false
@@ -226,7 +226,7 @@ public struct CallSession: ~Copyable, SansIO {
     updateStates()
   }
 
-  private mutating func updateStates() {
+  private func updateStates() {
     if jsep.signalingState != signalingState {
       signalingState = jsep.signalingState
       events.append(.signalingStateChange(signalingState))
@@ -255,7 +255,7 @@ public struct CallSession: ~Copyable, SansIO {
     return dtls == .connected || dtls == .closed ? .connected : .connecting
   }
 
-  mutating func setGatheringState(_ state: ICEGatheringState) {
+  func setGatheringState(_ state: ICEGatheringState) {
     guard state != iceGatheringState else { return }
     iceGatheringState = state
     events.append(.iceGatheringStateChange(state))
@@ -267,14 +267,14 @@ public struct CallSession: ~Copyable, SansIO {
 
   private var isReleasingRelays: Bool { releaseDeadline != nil && gatherer.isReleasing }
 
-  private mutating func releaseRelays() {
+  private func releaseRelays() {
     guard let releaseDeadline else { return }
     if now >= releaseDeadline { gatherer.abandon() } else { gatherer.advance(to: now) }
   }
 
   /// Closes the session. The following drain sends BYE and close_notify and releases relays. The caller must drive the
   /// session until its ``wake`` is never, at most a second later; no more events follow.
-  public mutating func close(at now: Instant) {
+  public func close(at now: Instant) {
     guard enter(at: now) else { return }
     closingPath = ice.sendingPath(at: self.now)
     media.end(saysGoodbye: hasKeys || configuration.protection == .none)

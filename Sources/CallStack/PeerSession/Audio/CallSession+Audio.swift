@@ -7,13 +7,13 @@ extension CallSession {
   /// Takes samples from the microphone: 48 kHz mono, any number of samples. They are discarded until media can be sent.
   ///
   /// - Parameter sender: the sender of the track; nil for all tracks.
-  public mutating func sendAudio(_ samples: Span<Int16>, to sender: Transceiver.ID? = nil, at now: Instant) {
+  public func sendAudio(_ samples: Span<Int16>, to sender: Transceiver.ID? = nil, at now: Instant) {
     guard enter(at: now), media.isRunning else { return }
     media.audio.record(samples, for: sender, in: media.channels)
   }
 
   /// Takes the level of the microphone, for synthetic media.
-  package mutating func sendAudio(
+  package func sendAudio(
     _ level: AudioLevel, duration: Interval, to sender: Transceiver.ID? = nil, at now: Instant
   ) {
     guard enter(at: now), media.isRunning else { return }
@@ -23,7 +23,7 @@ extension CallSession {
   /// Plays `sampleCount` samples of all received streams, mixed, at the device's time.
   ///
   /// - Returns: the level of the samples, or nil before anything was received. Synthetic media writes no samples.
-  public mutating func playAudio(
+  public func playAudio(
     sampleCount: Int, into output: inout OutputSpan<Int16>, at now: Instant
   ) -> AudioLevel? {
     guard enter(at: now) else { return nil }
@@ -32,11 +32,8 @@ extension CallSession {
 
   /// Calls `body` with the position of the next sample to be recorded, in the stream of each microphone track.
   ///
-  /// Mutating, like ``playedPosition()``, for speed: the compiler passes a large value that is only read through a
-  /// temporary copy of its bytes.
-  ///
   /// - Returns: whether a whole packet was recorded and not sent yet: only then is there something to drain.
-  package mutating func finishRecording(_ body: (AudioPosition) -> Void) -> Bool {
+  package func finishRecording(_ body: (AudioPosition) -> Void) -> Bool {
     var isWhole = false
     for case .audio(let channel) in media.channels {
       guard let send = channel.send else { continue }
@@ -48,7 +45,7 @@ extension CallSession {
 
   /// Returns the position of the first sample of the last ``playAudio(sampleCount:into:at:)`` in its stream; nil when it
   /// was concealed or nothing plays. With several mixed streams it is the position in the first one.
-  package mutating func playedPosition() -> AudioPosition? {
+  package func playedPosition() -> AudioPosition? {
     for case .audio(let channel) in media.channels {
       if let position = channel.receive?.playedPosition { return position }
     }
@@ -58,7 +55,7 @@ extension CallSession {
   /// Enables or disables a sender's track; a disabled track sends silence (W3C `track.enabled`).
   ///
   /// - Parameter sender: the sender; nil for all present and future ones.
-  public mutating func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID? = nil) {
+  public func setAudioEnabled(_ enabled: Bool, of sender: Transceiver.ID? = nil) {
     media.audio.setEnabled(enabled, of: sender, in: media.channels)
   }
 }

@@ -25,7 +25,7 @@ public struct DeviceAddress: Hashable, Sendable {
 /// reading the session and creating a description need no more than ``session``.
 public final class SessionDriver<Environment: SessionEnvironment> {
   /// The session. Change it in ``perform(_:)``.
-  public var session: CallSession
+  public let session: CallSession
   /// The environment that the session runs in.
   public let environment: Environment
 
@@ -66,10 +66,10 @@ public final class SessionDriver<Environment: SessionEnvironment> {
 
   /// Changes the session, and drains its output.
   public func perform<Result, Failure: Error>(
-    _ change: (inout CallSession, Instant) throws(Failure) -> Result
+    _ change: (CallSession, Instant) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     defer { drain() }
-    return try change(&session, environment.now)
+    return try change(session, environment.now)
   }
 
   /// Takes a datagram from an environment whose sockets report to it instead of to the driver.
@@ -180,6 +180,7 @@ public final class SessionDriver<Environment: SessionEnvironment> {
 
   private func pump(_ postponed: inout Postponed) -> Wake {
     var output = OutputSpan<UInt8>(buffer: buffer, initializedCount: 0)
+    var session = session
     let wake = CallCore.pump(
       &session, buffer: &output,
       send: { message, path in

@@ -22,7 +22,7 @@ extension CallSession {
   /// next offer restarts ICE, which gathers again (W3C `setConfiguration`, RFC 9429 section 4.1.18).
   ///
   /// - Throws: ``SessionError/invalidState(_:)`` when the session is closed.
-  public mutating func setICEConfiguration(_ ice: ICEConfiguration) throws(SessionError) {
+  public func setICEConfiguration(_ ice: ICEConfiguration) throws(SessionError) {
     guard connectionState != .closed else { throw .invalidState("closed") }
     guard ice != iceConfiguration else { return }
     configuration.iceServers = ice.servers

@@ -8,7 +8,7 @@ extension CallSession {
   /// Sets the current sockets, one for each address. Candidates of removed sockets are withdrawn at once, and their
   /// pairs fail by their checks. New sockets are gathered on at once until a pair carries media, as in libwebrtc, and
   /// afterwards when ``SessionConfiguration/gathering`` is continual, or with the next ICE restart.
-  package mutating func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
+  package func setInterfaces(_ interfaces: [LocalInterface], at now: Instant) {
     guard enter(at: now) else { return }
     if Defect.restartReusesDeadSockets.isPlanted, hasStartedICE { return }
     let gone = self.interfaces.map(\.socket).filter { socket in !interfaces.contains { $0.socket == socket } }
@@ -25,7 +25,7 @@ extension CallSession {
     settle()
   }
 
-  private mutating func removeSockets(ofInterfaces gone: [Endpoint]) {
+  private func removeSockets(ofInterfaces gone: [Endpoint]) {
     guard !gone.isEmpty else { return }
     var sockets = gone
     for index in gatherings.indices {
@@ -39,7 +39,7 @@ extension CallSession {
     }
   }
 
-  private mutating func gather(alsoOn added: [Endpoint]) {
+  private func gather(alsoOn added: [Endpoint]) {
     guard let last = gatherings.indices.last else { return }
     gatherings[last].places = interfaces.map { interface in
       gatherings[last].places.first { $0.interface == interface.socket }
@@ -52,7 +52,7 @@ extension CallSession {
 
   /// Removes candidates that the peer has lost (``SessionEvent/iceCandidatesRemoved(_:)`` on its side): no new pair is
   /// formed with them. Existing pairs live or fail by their checks, as in libwebrtc.
-  package mutating func removeICECandidates(_ candidates: [String], at now: Instant) throws(SessionError) {
+  package func removeICECandidates(_ candidates: [String], at now: Instant) throws(SessionError) {
     guard enter(at: now) else { throw .invalidState("closed") }
     for text in candidates {
       guard let candidate = ICECandidate(text) else { throw .invalidCandidate("'\(text)' is no candidate") }
@@ -62,7 +62,7 @@ extension CallSession {
   }
 
   /// Answers ``SessionCommand/socketNeeded(_:)`` with the new socket's address, or nil when it could not be opened.
-  package mutating func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
+  package func supply(_ socket: Endpoint?, for base: Endpoint, at now: Instant) {
     guard enter(at: now) else { return }
     let last = gatherings.indices.last
     let place = last.flatMap { last in
@@ -85,7 +85,7 @@ extension CallSession {
   }
 
   /// Gathers once for each generation of credentials, when a local description is set.
-  mutating func gatherIfNeeded() {
+  func gatherIfNeeded() {
     guard !hasGathered else { return }
     setGatheringState(.gathering)
     var gathering = Gathering(transport: transportNumber, generation: ice.generation, places: [])
@@ -104,7 +104,7 @@ extension CallSession {
     gatherings.reversed().lazy.flatMap(\.places).first { $0.interface == interface && $0.socket != nil }?.socket
   }
 
-  private mutating func gatherOnceOpen() {
+  private func gatherOnceOpen() {
     guard let last = gatherings.indices.last, !gatherings[last].hasBegun, let sockets = gatherings[last].sockets else {
       return
     }
@@ -113,7 +113,7 @@ extension CallSession {
   }
 
   /// Abandons the gathering for credentials that were rolled back.
-  mutating func cancelGathering() {
+  func cancelGathering() {
     while let last = gatherings.last, last.generation != ice.generation {
       gatherings.removeLast()
       leave(last)
@@ -121,7 +121,7 @@ extension CallSession {
   }
 
   /// Releases the sockets of old credentials, with their NAT mappings and relays.
-  mutating func leaveOldSockets() {
+  func leaveOldSockets() {
     guard gatherings.count > 1 else { return }
     let old = gatherings.dropLast().filter { gathering in
       gathering.transport != transportNumber || !ice.holds(generation: gathering.generation)
@@ -132,13 +132,13 @@ extension CallSession {
     }
   }
 
-  private mutating func leave(_ gathering: Gathering) {
+  private func leave(_ gathering: Gathering) {
     let needed = gatherings.flatMap(\.places).compactMap(\.socket)
     let left = gathering.places.compactMap(\.socket).filter { !needed.contains($0) }
     if !left.isEmpty { gatherer.leave(left, at: now) }
   }
 
-  mutating func handle(_ event: CandidateGatherer.Event) {
+  func handle(_ event: CandidateGatherer.Event) {
     switch event {
     case .found(let candidate, let base): add(candidate, base: base)
     case .lost(let base):
@@ -172,7 +172,7 @@ extension CallSession {
   }
 
   /// Removes the candidates of this socket or relay from later descriptions.
-  private mutating func forgetLocalCandidates(of base: Endpoint) {
+  private func forgetLocalCandidates(of base: Endpoint) {
     let lost = localCandidates.filter { $0.endpoint == base || $0.relatedEndpoint == base }
     guard !lost.isEmpty else { return }
     localCandidates.removeAll { lost.contains($0) }
@@ -181,7 +181,7 @@ extension CallSession {
     }
   }
 
-  private mutating func add(_ found: ICECandidate, base: Endpoint) {
+  private func add(_ found: ICECandidate, base: Endpoint) {
     var candidate = found
     candidate.ufrag = ice.localCredentials.ufrag
     let network = network(of: gatherer.socket(ofRelay: base) ?? base)
@@ -220,7 +220,7 @@ extension CallSession {
 
   /// Returns the network of a socket. As in libwebrtc, each address of an interface is a network, and keeps its id when
   /// it comes back.
-  private mutating func network(of socket: Endpoint) -> ICENetwork {
+  private func network(of socket: Endpoint) -> ICENetwork {
     if !networks.contains(socket.address) { networks.append(socket.address) }
     let place = networks.firstIndex(of: socket.address) ?? 0
     let interface = interfaces.first { $0.socket.address == socket.address }
@@ -229,7 +229,7 @@ extension CallSession {
   }
 
   /// Reports a candidate to trickle, with the section of its transport.
-  private mutating func tell(_ candidate: String?) {
+  private func tell(_ candidate: String?) {
     let index = jsep.localTransportIndex ?? 0
     let mid = jsep.localTransportIndex.flatMap { jsep.localDescription?.media[$0].mid } ?? "0"
     events.append(.iceCandidate(candidate, mid: mid, mLineIndex: index))

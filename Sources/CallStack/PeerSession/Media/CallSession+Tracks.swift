@@ -11,7 +11,7 @@ extension CallSession {
   /// - Throws: `notSupported` for video, and for audio settings that no encoder supports; `invalidAccess` for a track
   ///   that is already sent.
   @discardableResult
-  public mutating func addTrack(_ track: MediaStreamTrack = .microphone) throws(SessionError) -> Transceiver.ID {
+  public func addTrack(_ track: MediaStreamTrack = .microphone) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
     try checkSource(track)
     let track = media.makeTrack(track)
@@ -24,7 +24,7 @@ extension CallSession {
 
   /// Adds a new transceiver that sends a track. It is never merged with one of the remote offer (W3C `addTransceiver`).
   @discardableResult
-  public mutating func addTransceiver(
+  public func addTransceiver(
     _ track: MediaStreamTrack, _ settings: TransceiverInit = TransceiverInit()
   ) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
@@ -34,7 +34,7 @@ extension CallSession {
 
   /// Adds a transceiver without a track (W3C `addTransceiver` of a kind).
   @discardableResult
-  public mutating func addTransceiver(
+  public func addTransceiver(
     _ kind: MediaKind, _ settings: TransceiverInit = TransceiverInit()
   ) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
@@ -43,7 +43,7 @@ extension CallSession {
     return try addTransceiver(kind, nil, settings)
   }
 
-  private mutating func addTransceiver(
+  private func addTransceiver(
     _ kind: MediaKind, _ track: MediaStreamTrack?, _ settings: TransceiverInit
   ) throws(SessionError) -> Transceiver.ID {
     let parameters = try settings.sendEncodings.checked()
@@ -58,7 +58,7 @@ extension CallSession {
   }
 
   /// Ends the track of a sender; the transceiver continues to receive (W3C `removeTrack`).
-  public mutating func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
+  public func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
     try changing { session throws(JSEPError) in
       try session.jsep.removeTrack(sender)
       session.media.removeTrack(of: sender)
@@ -66,7 +66,7 @@ extension CallSession {
   }
 
   /// Sets the direction, which takes effect after negotiation: holds and resumes (W3C `direction`).
-  public mutating func setDirection(
+  public func setDirection(
     _ direction: MediaDirection, of transceiver: Transceiver.ID
   ) throws(SessionError) {
     if direction.sends, try live(transceiver).sender == nil { try makeSender(of: transceiver, track: nil) }
@@ -74,7 +74,7 @@ extension CallSession {
   }
 
   /// Stops a transceiver for good (W3C `stop`). The next offer rejects its section, which can be reused after that.
-  public mutating func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
+  public func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     try changing { session throws(JSEPError) in
       try session.jsep.stop(transceiver)
       session.media.stop(transceiver)
@@ -88,12 +88,12 @@ extension CallSession {
     guard connectionState != .closed else { throw .invalidState("closed") }
   }
 
-  private mutating func changing<Result>(
-    _ body: (inout CallSession) throws(JSEPError) -> Result
+  private func changing<Result>(
+    _ body: (CallSession) throws(JSEPError) -> Result
   ) throws(SessionError) -> Result {
     let result: Result
     do throws(JSEPError) {
-      result = try body(&self)
+      result = try body(self)
     } catch {
       throw SessionError(error)
     }
@@ -103,7 +103,7 @@ extension CallSession {
   }
 
   /// Reports the remote tracks that a description has ended, except for transceivers that we stopped (W3C `stop`).
-  mutating func reportEnds(_ effects: DescriptionEffects) {
+  func reportEnds(_ effects: DescriptionEffects) {
     for channel in media.channels where !channel.state.isStopped {
       guard let mid = channel.state.mid else { continue }
       if effects.tracksRemoved.contains(channel.state.transceiver) {
@@ -117,7 +117,7 @@ extension CallSession {
   }
 
   /// Reports the tracks that the remote side announces.
-  mutating func reportTracks(_ effects: DescriptionEffects) {
+  func reportTracks(_ effects: DescriptionEffects) {
     for id in effects.tracksAdded {
       guard let mid = jsep.transceiver(id)?.mid else { continue }
       media.announce(id, mid: mid)

@@ -5,7 +5,7 @@ internal import SDP
 
 /// All media of a session on its one transport: routes incoming packets, orders outgoing ones, and runs RTCP for both
 /// directions.
-struct MediaTransport: ~Copyable {
+final class MediaTransport {
   enum Outgoing {
     case media(ssrc: UInt32, prefix: UInt64)
     /// RTCP with a BYE for these sources of ours.
@@ -27,7 +27,7 @@ struct MediaTransport: ~Copyable {
   private var reporter: UInt32
   private var scheduler: RTCPScheduler
   private var reports: ReportWriter
-  private var pacer = Pacer(settings: Pacer.Settings(rate: Self.pacingRate))
+  private var pacer = Pacer(settings: Pacer.Settings(rate: MediaTransport.pacingRate))
   private(set) var sequencer = TransportSequencer()
   private var arrivals = ArrivalRecorder()
   /// The extensions of received packets.
@@ -56,7 +56,7 @@ struct MediaTransport: ~Copyable {
   // MARK: Tracks
 
   /// Makes a sender for a track, or for none yet, to be set on a transceiver.
-  mutating func makeTrack(_ track: MediaStreamTrack?) -> LocalTrack {
+  func makeTrack(_ track: MediaStreamTrack?) -> LocalTrack {
     let number = tracksMade
     tracksMade += 1
     var name = track?.id ?? ""
@@ -71,7 +71,7 @@ struct MediaTransport: ~Copyable {
   }
 
   /// Replaces the source of a track, without negotiation; nil sends nothing.
-  mutating func setSource(_ source: MediaStreamTrack?, of transceiver: Transceiver.ID) {
+  func setSource(_ source: MediaStreamTrack?, of transceiver: Transceiver.ID) {
     let channel = channel(of: transceiver)
     guard let track = channel.state.track else { return }
     channel.state.track?.source = source.map {
@@ -83,12 +83,12 @@ struct MediaTransport: ~Copyable {
     channels.first { $0.state.transceiver == transceiver }?.state.parameters ?? EncodingParameters()
   }
 
-  mutating func setParameters(_ parameters: EncodingParameters, of transceiver: Transceiver.ID) {
+  func setParameters(_ parameters: EncodingParameters, of transceiver: Transceiver.ID) {
     channel(of: transceiver).setParameters(parameters)
   }
 
   /// Returns an SSRC that is unique in the session (RFC 3550 section 8.1).
-  private mutating func newSource() -> UInt32 {
+  private func newSource() -> UInt32 {
     while true {
       let ssrc = UInt32(truncatingIfNeeded: identifiers.next())
       let isTaken =
@@ -100,13 +100,13 @@ struct MediaTransport: ~Copyable {
     }
   }
 
-  mutating func setTrack(_ track: LocalTrack, of transceiver: Transceiver.ID, at now: Instant) {
+  func setTrack(_ track: LocalTrack, of transceiver: Transceiver.ID, at now: Instant) {
     channel(of: transceiver).setTrack(track)
     startReporting(at: now)
   }
 
   /// Notes that the remote side has announced a track, which is muted until its first packet.
-  mutating func announce(_ transceiver: Transceiver.ID, mid: String) {
+  func announce(_ transceiver: Transceiver.ID, mid: String) {
     let channel = channel(of: transceiver)
     channel.state.mid = mid
     channel.state.isAnnounced = true
@@ -114,26 +114,26 @@ struct MediaTransport: ~Copyable {
   }
 
   /// Ends sending, at once and for good.
-  mutating func removeTrack(of transceiver: Transceiver.ID) {
+  func removeTrack(of transceiver: Transceiver.ID) {
     guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
     end(channel)
   }
 
   /// Ends sending and receiving, at once and for good.
-  mutating func stop(_ transceiver: Transceiver.ID) {
+  func stop(_ transceiver: Transceiver.ID) {
     guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
     end(channel)
     channel.stop()
   }
 
-  private mutating func end(_ channel: MediaChannel) {
+  private func end(_ channel: MediaChannel) {
     let source = channel.state.track?.sender.ssrc
     if let ended = channel.removeTrack() { reports.departed.append(ended) }
     // After its BYE an SSRC must not be used again.
     if source == reporter { reporter = newSource() }
   }
 
-  private mutating func channel(of transceiver: Transceiver.ID) -> MediaChannel {
+  private func channel(of transceiver: Transceiver.ID) -> MediaChannel {
     if let known = channels.first(where: { $0.state.transceiver == transceiver }) { return known }
     let made = MediaChannel.audio(
       AudioChannel(transceiver, configuration: configuration, isEnabled: audio.isEnabled))
@@ -144,7 +144,7 @@ struct MediaTransport: ~Copyable {
   // MARK: Negotiation
 
   /// Applies the result of a negotiation to the current transceivers.
-  mutating func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
+  func apply(_ media: [NegotiatedMedia], of transceivers: [Transceiver], at now: Instant) {
     let audio = media.filter { $0.kind == .audio }
     extensions = MediaExtensions(audio, sending: false)
     router.midExtensionID = extensions.mid
@@ -163,18 +163,18 @@ struct MediaTransport: ~Copyable {
   }
 
   /// Ends the channels of removed transceivers.
-  mutating func forgetAll(but transceivers: [Transceiver]) {
+  func forgetAll(but transceivers: [Transceiver]) {
     for channel in channels where !transceivers.contains(where: { $0.id == channel.state.transceiver }) { end(channel) }
     channels.removeAll { channel in !transceivers.contains { $0.id == channel.state.transceiver } }
   }
 
   /// Starts media and RTCP on the connected transport.
-  mutating func start(at now: Instant) {
+  func start(at now: Instant) {
     isConnected = true
     startReporting(at: now)
   }
 
-  private mutating func startReporting(at now: Instant) {
+  private func startReporting(at now: Instant) {
     if isConnected, !channels.isEmpty { scheduler.start(at: now) }
   }
 
@@ -182,7 +182,7 @@ struct MediaTransport: ~Copyable {
   var isRunning: Bool { isConnected && !isEnded && !channels.isEmpty }
 
   /// Stops sending, except for a BYE if requested and anything was sent before.
-  mutating func end(saysGoodbye: Bool) {
+  func end(saysGoodbye: Bool) {
     self.saysGoodbye = saysGoodbye && hasSent
     isEnded = true
     for channel in channels { channel.dropPending() }
@@ -194,7 +194,7 @@ struct MediaTransport: ~Copyable {
   // MARK: Out
 
   /// Discards pending media while nothing can be sent, so that no wake-up is requested for it.
-  mutating func dropPending(at now: Instant) {
+  func dropPending(at now: Instant) {
     for channel in channels {
       channel.dropPending()
       channel.postponeNACK(at: now)
@@ -207,7 +207,7 @@ struct MediaTransport: ~Copyable {
   }
 
   /// Writes the next packet: RTCP when due, then the next one that the pacer releases.
-  mutating func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
+  func next(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
     if isEnded {
       guard saysGoodbye else { return nil }
       saysGoodbye = false
@@ -241,7 +241,7 @@ struct MediaTransport: ~Copyable {
   }
 
   /// Writes a NACK or transport-wide feedback that is due.
-  private mutating func writeFeedback(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+  private func writeFeedback(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
     for channel in channels {
       guard let deadline = channel.nackDeadline, now >= deadline else { continue }
       if let nack = channel.takeNACK(from: reportingSource, roundTrip: roundTrip, at: now),
@@ -263,7 +263,7 @@ struct MediaTransport: ~Copyable {
   /// Writes the transport-wide number into a packet at the time of sending, and lets its stream count the packet.
   ///
   /// - Returns: nil when its source has ended, because no packet may follow a BYE.
-  private mutating func depart(
+  private func depart(
     _ packet: OutgoingPacket, _ buffer: inout OutputSpan<UInt8>, at now: Instant
   ) -> Outgoing? {
     if let offset = packet.transportNumberOffset {
@@ -277,7 +277,7 @@ struct MediaTransport: ~Copyable {
     return .media(ssrc: packet.header.ssrc, prefix: prefix)
   }
 
-  private mutating func writeReport(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
+  private func writeReport(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
     reports.writeReport(on: channels, from: reportingSource, into: &buffer, at: now).map { .control(departed: $0) }
   }
 
@@ -289,7 +289,7 @@ struct MediaTransport: ~Copyable {
   // MARK: In
 
   /// - Returns: the reason for discarding the packet; nil when it was accepted.
-  mutating func receiveRTP(
+  func receiveRTP(
     _ packet: RawSpan, ecn: ECN, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
     guard let parsed = RTPPacket(parsing: packet) else { return "rtp-malformed" }
@@ -319,7 +319,7 @@ struct MediaTransport: ~Copyable {
   }
 
   /// - Returns: the reason for discarding the packet or a part of it; nil when it was accepted.
-  mutating func receiveRTCP(
+  func receiveRTCP(
     _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
     var reader = RTCPReader()

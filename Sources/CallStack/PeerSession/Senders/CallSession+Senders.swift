@@ -17,7 +17,7 @@ extension CallSession {
   /// Replaces the track of a sender, or with nil stops sending it, without negotiation (W3C `replaceTrack`).
   ///
   /// - Throws: `type` for a track of another kind, `invalidState` for a stopped transceiver.
-  public mutating func replaceTrack(_ track: MediaStreamTrack?, of id: Transceiver.ID) throws(SessionError) {
+  public func replaceTrack(_ track: MediaStreamTrack?, of id: Transceiver.ID) throws(SessionError) {
     let transceiver = try live(id)
     guard let track else {
       media.setSource(nil, of: id)
@@ -33,7 +33,7 @@ extension CallSession {
   }
 
   /// Returns a sender's parameters, and opens a transaction for changing them (W3C `getParameters`).
-  public mutating func sendParameters(of id: Transceiver.ID) throws(SessionError) -> SendParameters {
+  public func sendParameters(of id: Transceiver.ID) throws(SessionError) -> SendParameters {
     let transceiver = try live(id)
     let section = jsep.media.first { $0.transceiver == id }
     transactions += 1
@@ -53,7 +53,7 @@ extension CallSession {
   ///
   /// - Throws: `invalidState` when they were not requested, `invalidModification` for a change of a read-only part,
   ///   `range` for a number that no encoder accepts.
-  public mutating func setSendParameters(
+  public func setSendParameters(
     _ parameters: SendParameters, of id: Transceiver.ID
   ) throws(SessionError) {
     _ = try live(id)
@@ -75,7 +75,7 @@ extension CallSession {
   /// `setCodecPreferences`).
   ///
   /// - Throws: `invalidModification` for an unknown codec, and when only helper formats are left.
-  public mutating func setCodecPreferences(
+  public func setCodecPreferences(
     _ codecs: [CodecCapability], of id: Transceiver.ID
   ) throws(SessionError) {
     let known = self.codecs(for: try live(id).kind)
@@ -123,7 +123,7 @@ extension CallSession {
   }
 
   /// Gives a transceiver a sender with the identifiers for descriptions.
-  mutating func makeSender(of id: Transceiver.ID, track: MediaStreamTrack?) throws(SessionError) {
+  func makeSender(of id: Transceiver.ID, track: MediaStreamTrack?) throws(SessionError) {
     let made = media.makeTrack(track)
     try translating { () throws(JSEPError) in try jsep.setSender(made.sender, of: id) }
     media.setTrack(made, of: id, at: now)

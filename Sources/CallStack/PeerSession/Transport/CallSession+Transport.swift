@@ -10,7 +10,7 @@ extension CallSession {
   // MARK: In
 
   /// Passes a datagram to its protocol, selected by the first byte (RFC 7983 section 7).
-  mutating func demultiplex(_ datagram: RawSpan, on path: Path) {
+  func demultiplex(_ datagram: RawSpan, on path: Path) {
     guard path.transport == .udp else { return discard("stream-to-nobody", on: path) }
     guard let first = datagram.byte(at: 0) else { return discard("empty", on: path) }
     switch first {
@@ -28,12 +28,12 @@ extension CallSession {
     }
   }
 
-  mutating func discard(_ what: StaticString, on path: Path) {
+  func discard(_ what: StaticString, on path: Path) {
     events.append(.packetDiscarded(what: what, from: path.remote))
   }
 
   /// Receives SRTP. Only authenticated media reaches statistics and the jitter buffer: forged packets have no effect.
-  private mutating func receiveMedia(_ datagram: RawSpan, on path: Path) {
+  private func receiveMedia(_ datagram: RawSpan, on path: Path) {
     guard datagram.byteCount <= maximumDatagramSize else { return discard("oversized", on: path) }
     guard configuration.protection == .dtlsSRTP else {
       return accept(datagram, on: path, byteCount: datagram.byteCount)
@@ -72,7 +72,7 @@ extension CallSession {
   }
 
   /// - Parameter byteCount: the packet's size on the wire, for transport statistics.
-  private mutating func accept(_ packet: RawSpan, on path: Path, byteCount: Int) {
+  private func accept(_ packet: RawSpan, on path: Path, byteCount: Int) {
     let isPair = ice.markReceived(on: path, at: now)
     traffic.received(byteCount, on: path, isPair: isPair, at: now)
     let problem =
@@ -85,7 +85,7 @@ extension CallSession {
   // MARK: Out
 
   /// Writes the next datagram that is not for a STUN or TURN server.
-  mutating func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Path? {
+  func nextDatagram(into buffer: inout OutputSpan<UInt8>) -> Path? {
     if let path = ice.transmit(into: &buffer) { return path }
     guard let path = closingPath ?? ice.sendingPath(at: now) else {
       // DTLS output without a path is lost, as on a dead link; DTLS's timers send it again.
@@ -103,7 +103,7 @@ extension CallSession {
     return path
   }
 
-  private mutating func nextMedia(into buffer: inout OutputSpan<UInt8>) -> Bool {
+  private func nextMedia(into buffer: inout OutputSpan<UInt8>) -> Bool {
     guard configuration.protection == .dtlsSRTP else {
       guard let packet = media.next(into: &buffer, at: now) else { return false }
       note(packet, buffer.count)
@@ -130,7 +130,7 @@ extension CallSession {
     return false
   }
 
-  private mutating func note(_ packet: MediaTransport.Outgoing, _ byteCount: Int) {
+  private func note(_ packet: MediaTransport.Outgoing, _ byteCount: Int) {
     ice.markSent(at: now)
     switch packet {
     case .media(let ssrc, let prefix):
@@ -143,7 +143,7 @@ extension CallSession {
 
   // MARK: ICE
 
-  mutating func handle(_ event: ICEEvent) {
+  func handle(_ event: ICEEvent) {
     switch event {
     case .connectionStateChanged(_, let state):
       events.append(.iceConnectionStateChange(state))
@@ -170,11 +170,11 @@ extension CallSession {
     }
   }
 
-  private mutating func timeHandshake(by pair: ICECandidatePair) {
+  private func timeHandshake(by pair: ICECandidatePair) {
     if let roundTripTime = pair.smoothedRoundTripTime { dtls.setRoundTripTime(roundTripTime) }
   }
 
-  private mutating func selected(_ pair: ICECandidatePair) {
+  private func selected(_ pair: ICECandidatePair) {
     traffic.selectedPairChanges += 1
     timeHandshake(by: pair)
     dtls.bind(to: pair.path, at: now)
@@ -214,7 +214,7 @@ extension CallSession {
 
   // MARK: DTLS
 
-  mutating func handle(_ event: DTLSTransport.Event) {
+  func handle(_ event: DTLSTransport.Event) {
     switch event {
     case .keyLog(let line): events.append(.keyLog(line))
     case .stateChanged(let state):
@@ -228,7 +228,7 @@ extension CallSession {
   }
 
   /// Starts a new DTLS association: nothing is sent or accepted with the old keys.
-  mutating func replaceAssociation() {
+  func replaceAssociation() {
     associationNumber += 1
     dtls = Self.association(associationNumber, configuration: configuration, random: random)
     forgetKeys()
@@ -236,13 +236,13 @@ extension CallSession {
     if let path = ice.sendingPath { dtls.bind(to: path, at: now) }
   }
 
-  private mutating func forgetKeys() {
+  private func forgetKeys() {
     outbound = nil
     inbound = nil
     hasKeys = false
   }
 
-  private mutating func installKeys() {
+  private func installKeys() {
     guard let keys = dtls.session?.srtpKeys else { return }
     do throws(SRTPError) {
       outbound = try SRTPContext(.sending, profile: keys.profile, key: keys.local)
