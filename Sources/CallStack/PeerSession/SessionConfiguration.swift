@@ -104,6 +104,9 @@ public struct AudioSettings: Hashable, Sendable {
   /// The number of earlier Opus packets that each packet repeats, 0...9, if ``AudioCodec/redundancy`` is negotiated.
   /// Chromium repeats one if redundancy is preferred to Opus, and none otherwise.
   public var redundantPackets = 0
+  /// Whether the microphone gives interleaved pairs of samples. They are sent in stereo if the remote side asks for it
+  /// (RFC 7587 section 6.1), else mixed; it is asked for stereo, and heard in mono. With real media only.
+  public var stereo = false
   /// The packet duration: 10, 20, 40, 60, 80, 100 or 120 ms, unless the remote side asks for another.
   public var ptime = Interval.milliseconds(20)
   /// The bitrate, 500 bit/s to 512 kbit/s, limited by the remote description.

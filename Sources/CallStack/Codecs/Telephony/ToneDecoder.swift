@@ -70,7 +70,7 @@ package final class ToneDecoder {
     }
     guard output.freeCapacity >= count else { return nil }
     for _ in 0..<count {
-      output.append(isAudible ? Int16((row.next() + column.next()) * amplitude * 32_767 / 2) : 0)
+      output.append(isAudible ? Int16(clamping: Int((row.next() + column.next()) * amplitude * 32_767 / 2)) : 0)
     }
     return DecodedAudio(samplesPerChannel: count, level: nil)
   }

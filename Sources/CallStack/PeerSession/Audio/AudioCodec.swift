@@ -83,6 +83,10 @@ extension AudioSettings {
     if inBandFEC { parameters["useinbandfec"] = "1" }
     if dtx { parameters["usedtx"] = "1" }
     if constantBitrate { parameters["cbr"] = "1" }
+    if stereo {
+      parameters["stereo"] = "1"
+      parameters["sprop-stereo"] = "1"
+    }
     return parameters
   }
 }

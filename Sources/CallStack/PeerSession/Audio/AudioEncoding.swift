@@ -5,6 +5,7 @@ internal import SDP
 /// The parameters of a track's encoding: our settings within the limits of the remote description.
 struct AudioEncoding: Hashable {
   let codec: AudioCodec
+  let channels: Int
   let packetDuration: PacketDuration
   let bitrate: DataRate
   let isVariableBitrate: Bool
@@ -17,6 +18,7 @@ struct AudioEncoding: Hashable {
     let name = AudioCodec(codec) ?? .opus
     self.codec = name
     guard name == .opus else {
+      channels = 1
       // G.711 and G.722 have one bitrate; as in libwebrtc, a packet of them holds at most 60 ms.
       packetDuration = min(.ms60, Self.packetDuration(settings, media, OpusParameters(FormatParameters())))
       bitrate = .bitsPerSecond(TelephonyCodec.bitrate)
@@ -27,6 +29,7 @@ struct AudioEncoding: Hashable {
       return
     }
     let wishes = OpusParameters(codec.parameters)
+    channels = settings.stereo && wishes.isStereo ? 2 : 1
     packetDuration = Self.packetDuration(settings, media, wishes)
     let limit = Self.bitrateLimit(media, wishes, packetDuration)
     bitrate = limit.map { min(settings.bitrate, .bitsPerSecond($0)) } ?? settings.bitrate
@@ -85,6 +88,7 @@ struct AudioEncoding: Hashable {
 
   func opus(complexity: Int, expectedPacketLoss: Int) -> OpusEncoder.Settings {
     var opus = OpusEncoder.Settings()
+    opus.channels = channels
     opus.packetDuration = packetDuration
     opus.bitrate = bitrate
     opus.complexity = complexity

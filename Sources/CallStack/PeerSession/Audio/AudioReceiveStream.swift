@@ -128,7 +128,8 @@ final class AudioReceiveStream {
     guard isActive, let use = uses[Int(packet.header.payloadType)] else { return nil }
     let index = index(of: packet.header.ssrc, at: now)
     sources[index].rtp.setClockRate(use.clockRate)
-    let verdict = sources[index].rtp.receive(packet, ecn: ecn, at: now)
+    let verdict = sources[index].rtp.receive(
+      packet, isTimed: use.codec != .telephoneEvents, ecn: ecn, at: now)
     if verdict != .probation, index == playing, !packet.payloadRange.isEmpty {
       insert(packet.header, use, datagram.extracting(packet.payloadRange), at: now)
     }

@@ -20,6 +20,8 @@ final class AudioSendStream {
   private var expectedLoss = ExpectedLoss()
   /// In percent; nil before the first report.
   private var lastExpectedLoss: Int?
+  /// The number of interleaved channels that are recorded.
+  private let recordedChannels: Int
   private var framer: PCMFramer
   private var frame: [Int16] = []
   private var levels = FIFO<AudioLevel>()
@@ -58,7 +60,8 @@ final class AudioSendStream {
     negotiated = (media, codec)
     encoding = AudioEncoding(settings, media, codec)
     encoder = Self.makeEncoder(encoding, settings, fidelity, expectedLoss: nil)
-    framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel)
+    recordedChannels = settings.stereo && fidelity == .real ? 2 : 1
+    framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel * recordedChannels)
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
     sending.keepsHistory = codec.feedback.contains(.nack)
     sending.initialSequenceNumber = settings.initialSequenceNumber
@@ -112,10 +115,12 @@ final class AudioSendStream {
     reconsider()
   }
 
-  /// Takes the negotiated formats that assist the codec: those with its media clock.
+  /// Takes the negotiated formats that assist the codec: those with its media clock. A retransmission stream stands for
+  /// one payload type, so that it excludes them.
   private func setHelpers(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     func payloadType(of helper: AudioCodec) -> UInt8? {
-      media.sendHelpers.first { AudioCodec($0) == helper && $0.clockRate == codec.clockRate }?.payloadType
+      guard retransmission == nil else { return nil }
+      return media.sendHelpers.first { AudioCodec($0) == helper && $0.clockRate == codec.clockRate }?.payloadType
     }
     let isOpus = AudioCodec(codec) == .opus
     let noisePayloadType = settings.dtx && !isOpus && fidelity == .real ? payloadType(of: .comfortNoise) : nil
@@ -146,9 +151,9 @@ final class AudioSendStream {
     guard next != encoding else { return }
     // Queued levels have the old packet duration, so they are dropped; queued samples are split again.
     while levels.popFirst() != nil { clock.position += Int64(encoding.packetDuration.samplesPerChannel) }
-    let isOther = encoding.codec != next.codec
+    let isOther = encoding.codec != next.codec || encoding.channels != next.channels
     encoding = next
-    framer.frameSize = next.packetDuration.samplesPerChannel
+    framer.frameSize = next.packetDuration.samplesPerChannel * recordedChannels
     if isOther, encoder.needsSamples {
       encoder = Self.makeEncoder(next, settings, fidelity, expectedLoss: lastExpectedLoss)
       return
@@ -188,7 +193,7 @@ final class AudioSendStream {
   var recordedPosition: AudioPosition {
     let pending =
       encoder.needsSamples
-      ? framer.pendingCount : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
+      ? framer.pendingCount / recordedChannels : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
     let ticks = clock.ticks(at: clock.position + Int64(pending))
     return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks))
   }
@@ -217,8 +222,9 @@ final class AudioSendStream {
     }
   }
 
-  /// Discards the recorded samples; the media clock continues.
+  /// Discards the recorded samples and waiting events; the media clock continues.
   func dropPending() {
+    events.removeAll()
     let samples = Int64(encoder.packetDuration.samplesPerChannel)
     while levels.popFirst() != nil { clock.position += samples }
     while framer.takeFrame(into: &frame) { clock.position += samples }
@@ -331,8 +337,17 @@ final class AudioSendStream {
 
   /// Takes the next packet's samples into `frame`, or returns its level for a codec without samples.
   private func takeRecorded() -> AudioLevel? {
-    if encoder.needsSamples { return framer.takeFrame(into: &frame) ? .silence : nil }
-    return levels.popFirst()
+    guard encoder.needsSamples else { return levels.popFirst() }
+    guard framer.takeFrame(into: &frame) else { return nil }
+    if encoding.channels < recordedChannels { mixFrame() }
+    return .silence
+  }
+
+  /// Mixes the two channels of the taken samples.
+  private func mixFrame() {
+    let count = frame.count / 2
+    for index in 0..<count { frame[index] = Int16((Int(frame[2 * index]) + Int(frame[2 * index + 1])) / 2) }
+    frame.removeLast(count)
   }
 
   /// Encodes the taken samples, or a level, into `scratch`.

@@ -37,8 +37,11 @@ package struct RTPReceiver: Sendable {
   }
 
   /// Takes one authenticated packet of this source.
-  package mutating func receive(_ packet: RTPPacket, ecn: ECN = .notECT, at now: Instant) -> ReceptionStatistics.Verdict
-  {
+  ///
+  /// - Parameter isTimed: whether the timestamp is that of its recording, and not of the beginning of an event.
+  package mutating func receive(
+    _ packet: RTPPacket, isTimed: Bool = true, ecn: ECN = .notECT, at now: Instant
+  ) -> ReceptionStatistics.Verdict {
     let sequence = packet.header.sequenceNumber
     let verdict = reception.receive(sequenceNumber: sequence)
     switch verdict {
@@ -48,10 +51,10 @@ package struct RTPReceiver: Sendable {
       // The packet that jumped has been received too.
       nack?.restart(at: sequence &- 1, now: now)
       nack?.receive(sequenceNumber: sequence, at: now)
-      reception.receive(timestamp: packet.header.timestamp, at: now)
+      if isTimed { reception.receive(timestamp: packet.header.timestamp, at: now) }
     case .advanced:
       nack?.receive(sequenceNumber: sequence, at: now)
-      reception.receive(timestamp: packet.header.timestamp, at: now)
+      if isTimed { reception.receive(timestamp: packet.header.timestamp, at: now) }
     case .old: nack?.receive(sequenceNumber: sequence, at: now)
     }
     inbound.packetsReceived += 1
