@@ -54,7 +54,8 @@ final class AudioChannel {
   /// Takes samples of the track's source, or silence in their place while the track is disabled.
   func record(_ samples: Span<Int16>) {
     guard state.track != nil else { return }
-    source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count / (configuration.audio.stereo ? 2 : 1))
+    let channels = configuration.audio.stereo ? 2 : 1
+    source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count / channels)
     guard !isHeard else {
       send?.append(samples)
       return
