@@ -171,7 +171,8 @@ let tested: [String: [Target.Dependency]] = [
   "Pictures": ["CallCore"],
   "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures", "RTP"],
   "PeerSession": [
-    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "Pictures", "RTP", "SDP", "StackWorlds", "Statistics",
+    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "JitterBuffer", "Pictures", "RTP", "SDP", "StackWorlds",
+    "Statistics",
     "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],

@@ -14,32 +14,50 @@ package struct AudioPayload: Hashable, Sendable, BitwiseCopyable {
   /// Whether the packet only marks silence, so that a gap may follow.
   package let isDTX: Bool
 
-  package var hasRedundancy: Bool { redundantSamples > 0 }
+  /// The number of samples after its timestamp at which the payload takes effect.
+  package let lead: Int
 
-  package init(samplesPerChannel: Int, redundantSamples: Int, isDTX: Bool) {
+  package var hasRedundancy: Bool { redundantSamples > 0 }
+  /// Whether the payload holds sound, and not an event in its place.
+  package var isSound: Bool { samplesPerChannel > 0 }
+
+  package init(samplesPerChannel: Int, redundantSamples: Int, isDTX: Bool, lead: Int = 0) {
     self.samplesPerChannel = samplesPerChannel
     self.redundantSamples = redundantSamples
     self.isDTX = isDTX
+    self.lead = lead
   }
 }
 
 /// An audio decoder, real or synthetic. Samples are 48 kHz, interleaved, and appended to the output.
 package enum AudioDecoder {
   case opus(OpusDecoder)
+  case telephony(TelephonyDecoder)
+  case comfortNoise(ComfortNoiseDecoder)
+  case tones(ToneDecoder)
   case synthetic(SyntheticAudioDecoder)
 
   package var channels: Int {
     switch self {
     case .opus(let decoder): decoder.channels
-    case .synthetic: 1
+    case .telephony, .comfortNoise, .tones, .synthetic: 1
     }
   }
 
   /// Whether decoding appends samples; otherwise it reports levels only.
   package var producesSamples: Bool {
     switch self {
-    case .opus: true
+    case .opus, .telephony, .comfortNoise: true
+    case .tones(let decoder): decoder.hasSamples
     case .synthetic: false
+    }
+  }
+
+  /// Whether its packets fill pauses between sounds of another codec.
+  package var fillsPauses: Bool {
+    switch self {
+    case .comfortNoise, .tones: true
+    case .opus, .telephony, .synthetic: false
     }
   }
 
@@ -51,6 +69,15 @@ package enum AudioDecoder {
       return AudioPayload(
         samplesPerChannel: packet.samplesPerChannel,
         redundantSamples: packet.hasRedundancy ? packet.frameSamples : 0, isDTX: packet.isDTX)
+    case .telephony:
+      return TelephonyDecoder.samples(in: payload).map {
+        AudioPayload(samplesPerChannel: $0, redundantSamples: 0, isDTX: false)
+      }
+    case .comfortNoise:
+      return payload.isEmpty
+        ? nil
+        : AudioPayload(samplesPerChannel: ComfortNoiseDecoder.samplesPerPayload, redundantSamples: 0, isDTX: true)
+    case .tones(let decoder): return decoder.inspect(payload)
     case .synthetic:
       guard let content = SyntheticCodec.Payload(parsing: payload) else { return nil }
       return AudioPayload(
@@ -60,10 +87,16 @@ package enum AudioDecoder {
     }
   }
 
+  /// Decodes a payload. Nil when it is malformed, or holds an event instead of sound.
   package func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
-    case .opus(let decoder): Self.samples(decoder.decode(payload, into: &output))
-    case .synthetic(let decoder): decoder.decode(payload)
+    case .opus(let decoder): return Self.samples(decoder.decode(payload, into: &output))
+    case .telephony(let decoder): return Self.samples(decoder.decode(payload, into: &output))
+    case .comfortNoise(let decoder): return Self.samples(decoder.decode(payload, into: &output))
+    case .tones(let decoder):
+      decoder.take(payload)
+      return nil
+    case .synthetic(let decoder): return decoder.decode(payload)
     }
   }
 
@@ -73,6 +106,7 @@ package enum AudioDecoder {
   ) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.decodeRedundancy(of: payload, samples: samples, into: &output))
+    case .telephony, .comfortNoise, .tones: nil
     case .synthetic(let decoder): decoder.decodeRedundancy(of: payload, samples: samples)
     }
   }
@@ -81,6 +115,9 @@ package enum AudioDecoder {
   package func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
     switch self {
     case .opus(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
+    case .telephony(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
+    case .comfortNoise(let decoder): Self.samples(decoder.generate(samples, into: &output))
+    case .tones(let decoder): decoder.play(samples, into: &output)
     case .synthetic(let decoder): decoder.conceal(samples: samples)
     }
   }
@@ -88,6 +125,9 @@ package enum AudioDecoder {
   package func reset() {
     switch self {
     case .opus(let decoder): decoder.reset()
+    case .telephony(let decoder): decoder.reset()
+    case .comfortNoise(let decoder): decoder.reset()
+    case .tones(let decoder): decoder.reset()
     case .synthetic(let decoder): decoder.reset()
     }
   }

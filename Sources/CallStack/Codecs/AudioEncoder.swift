@@ -15,11 +15,13 @@ package struct EncodedAudio: Hashable, Sendable {
 /// An audio encoder, real or synthetic.
 package enum AudioEncoder {
   case opus(OpusEncoder)
+  case telephony(TelephonyEncoder)
   case synthetic(SyntheticAudioEncoder)
 
   package var packetDuration: PacketDuration {
     switch self {
     case .opus(let encoder): encoder.settings.packetDuration
+    case .telephony(let encoder): encoder.packetDuration
     case .synthetic(let encoder): encoder.settings.packetDuration
     }
   }
@@ -27,7 +29,7 @@ package enum AudioEncoder {
   /// Whether the encoder needs samples, that is ``encode(_:into:)-(Span<Int16>,_)``.
   package var needsSamples: Bool {
     switch self {
-    case .opus: true
+    case .opus, .telephony: true
     case .synthetic: false
     }
   }
@@ -36,6 +38,7 @@ package enum AudioEncoder {
   package func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     switch self {
     case .opus(let encoder): try encoder.encode(samples, into: &output)
+    case .telephony(let encoder): try encoder.encode(samples, into: &output)
     case .synthetic(let encoder): try encoder.encode(AudioLevel(of: samples), into: &output)
     }
   }
@@ -43,7 +46,7 @@ package enum AudioEncoder {
   /// Encodes a frame from its level alone. A real codec throws ``CodecError/samplesRequired``.
   package func encode(_ level: AudioLevel, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
     switch self {
-    case .opus: throw .samplesRequired
+    case .opus, .telephony: throw .samplesRequired
     case .synthetic(let encoder): try encoder.encode(level, into: &output)
     }
   }

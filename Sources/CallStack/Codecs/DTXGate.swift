@@ -6,11 +6,12 @@ package import CallCore
 /// Packets that are not sent use no sequence number, but the media clock advances (RFC 7587 section 3.1.3).
 package struct DTXGate: Sendable {
   package static let refreshInterval = Interval.milliseconds(400)
+  private let refreshInterval: Interval
 
   /// The time since the last sent marker; nil outside silence.
   private var sinceMark: Interval?
 
-  package init() {}
+  package init(refreshInterval: Interval = Self.refreshInterval) { self.refreshInterval = refreshInterval }
 
   /// Returns whether to send this packet.
   package mutating func admits(_ packet: EncodedAudio) -> Bool {
@@ -19,7 +20,7 @@ package struct DTXGate: Sendable {
       return true
     }
     let length = Interval.microseconds(Int64(packet.samplesPerChannel) * 1_000 / 48)
-    if let elapsed = sinceMark, elapsed + length < Self.refreshInterval {
+    if let elapsed = sinceMark, elapsed + length < refreshInterval {
       sinceMark = elapsed + length
       return false
     }

@@ -30,7 +30,8 @@ package struct PlayoutFrame: Hashable, Sendable, BitwiseCopyable {
 /// jitter. It is measured on every played packet as the waiting time of the fastest packet, and adjusted to the target
 /// by removing or repeating single pitch periods, which also compensates the drift between the two clocks.
 ///
-/// A decoder without samples changes nothing but the samples.
+/// A decoder without samples changes nothing but the samples. Payload types may have decoders of their own, which are
+/// switched with the first packet played of each; the media clock of each is brought to 48 kHz.
 package struct AudioJitterBuffer: ~Copyable {
   package struct Settings: Hashable, Sendable {
     /// The minimum of the target.
@@ -43,6 +44,19 @@ package struct AudioJitterBuffer: ~Copyable {
     package var capacity = 256
 
     package init() {}
+  }
+
+  /// A decoder of the buffer.
+  package struct Format: Hashable, Sendable {
+    fileprivate let index: Int
+    /// The decoder given at first, for all payload types without another.
+    package static let usual = Format(index: 0)
+  }
+
+  private struct Decoding {
+    var decoder: AudioDecoder
+    /// The number of 48 kHz samples in one tick of the media clock.
+    var scale: Int64
   }
 
   private enum Phase {
@@ -64,13 +78,18 @@ package struct AudioJitterBuffer: ~Copyable {
 
   package let settings: Settings
   package private(set) var statistics = AudioJitterBufferStatistics()
-  private let decoder: AudioDecoder
+  private var decoders: [Decoding]
+  /// The index of the decoder of each payload type.
+  private var formats: [Int] = Array(repeating: 0, count: 128)
+  /// The decoder of the last packet played, and that of the last packet with sound.
+  private var playing = 0
+  private var speaking = 0
   private var packets: PacketBuffer
   private var delays: DelayManager
   private var queue: SampleQueue
   private var phase = Phase.filling
   private var sequences = SequenceUnwrapper()
-  private var timestamps = TimestampUnwrapper()
+  private var timeline = PlayoutTimeline()
   private var highest: (sequence: Int64, timestamp: Int64)?
   private var firstArrival: Instant?
   private var ssrc: UInt32?
@@ -88,13 +107,36 @@ package struct AudioJitterBuffer: ~Copyable {
   private var level = AudioLevel.silence
 
   package init(decoder: AudioDecoder, settings: Settings = Settings()) {
-    self.decoder = decoder
+    decoders = [Decoding(decoder: decoder, scale: 1)]
     self.settings = settings
     packets = PacketBuffer(capacity: settings.capacity)
     delays = DelayManager(
       settings: DelayManager.Settings(
         minimumDelay: settings.minimumDelay, maximumDelay: settings.maximumDelay, initialDelay: settings.initialDelay))
     queue = SampleQueue(channels: decoder.channels, holdsSamples: decoder.producesSamples)
+  }
+
+  /// Adds a decoder with as many channels as the usual one, and samples if that has them.
+  package mutating func add(_ decoder: AudioDecoder, clockRate: UInt32) -> Format {
+    decoders.append(Decoding(decoder: decoder, scale: max(1, Int64(audioSampleRate) / Int64(max(1, clockRate)))))
+    return Format(index: decoders.count - 1)
+  }
+
+  /// Sets the decoder of a payload type. Waiting packets keep theirs.
+  package mutating func setFormat(_ format: Format, of payloadType: UInt8) {
+    formats[Int(payloadType & 0x7F)] = format.index
+  }
+
+  private var decoder: AudioDecoder { decoders[playing].decoder }
+
+  /// Makes a decoder the playing one. A decoder that was not used for the last sound starts afresh, as the sender's
+  /// encoder does; pauses between sounds of one codec leave its state as it is at both ends.
+  private mutating func play(_ format: Int) {
+    guard format != playing else { return }
+    playing = format
+    guard !decoders[format].decoder.fillsPauses, format != speaking else { return }
+    speaking = format
+    decoders[format].decoder.reset()
   }
 
   /// The target of the playout delay.
@@ -124,12 +166,12 @@ package struct AudioJitterBuffer: ~Copyable {
   package mutating func reset() {
     startOver()
     sequences = SequenceUnwrapper()
-    timestamps = TimestampUnwrapper()
+    timeline = PlayoutTimeline()
     highest = nil
     ssrc = nil
     nextTimestamp = nil
     queue.removeAll()
-    decoder.reset()
+    for decoding in decoders { decoding.decoder.reset() }
     source = .silence
     isPaused = false
   }
@@ -145,40 +187,68 @@ package struct AudioJitterBuffer: ~Copyable {
       if ssrc != nil { reset() }
       ssrc = header.ssrc
     }
-    guard let info = decoder.inspect(payload) else {
+    let format = formats[Int(header.payloadType & 0x7F)]
+    guard let info = decoders[format].decoder.inspect(payload) else {
       statistics.malformedPackets += 1
       return
     }
-    if !Defect.jumpNotFollowed.isPlanted { resynchronizeIfJumped(header) }
+    let scale = decoders[format].scale
+    if !Defect.jumpNotFollowed.isPlanted { resynchronizeIfJumped(header, scale: scale) }
     let sequence = sequences.unwrap(header.sequenceNumber)
-    let timestamp = timestamps.unwrap(header.timestamp)
+    let timestamp = timeline.place(header.timestamp, sequence: sequence, scale: scale) + Int64(info.lead)
     let isInOrder = highest.map { sequence > $0.sequence } ?? true
     if isInOrder, info.redundantSamples > 0, let highest {
       let restored = timestamp - Int64(info.redundantSamples)
       if restored > highest.timestamp { delays.receiveRedundancy(timestamp: restored, at: now) }
     }
     if isInOrder { highest = (sequence, timestamp) }
-    delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now)
-    var insertion = packets.insert(payload, sequence: sequence, timestamp: timestamp, info: info, at: now)
+    // The timestamp of an event is that of its beginning, however long ago.
+    if info.isSound { delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now) }
+    var insertion = packets.insert(
+      payload, sequence: sequence, timestamp: timestamp, info: info, format: format, at: now)
     if insertion == .overflow {
       startOver()
-      delays.receive(timestamp: timestamp, isInOrder: true, at: now)
-      insertion = packets.insert(payload, sequence: sequence, timestamp: timestamp, info: info, at: now)
+      if info.isSound { delays.receive(timestamp: timestamp, isInOrder: true, at: now) }
+      insertion = packets.insert(
+        payload, sequence: sequence, timestamp: timestamp, info: info, format: format, at: now)
     }
     switch insertion {
     case .inserted:
       if firstArrival == nil { firstArrival = now }
       if info.redundantSamples > 0 { statistics.fecPacketsReceived += 1 }
+    case .duplicate where packets.isRestored(sequence): statistics.fecPacketsDiscarded += 1
     case .duplicate: statistics.duplicatePackets += 1
     case .late, .overflow: statistics.packetsDiscarded += 1
     }
   }
 
+  /// Takes a copy of an earlier packet from the redundancy of a packet that has just arrived (RFC 2198), before that
+  /// packet itself. Unneeded ones are counted.
+  package mutating func insertRedundant(_ header: RTPHeader, payload: RawSpan, at now: Instant) {
+    let (format, sequence) = (formats[Int(header.payloadType & 0x7F)], sequences.peek(header.sequenceNumber))
+    guard ssrc == header.ssrc, let highest, let info = decoders[format].decoder.inspect(payload) else { return }
+    let timestamp = timeline.peek(header.timestamp, sequence: sequence, scale: decoders[format].scale)
+    guard abs(sequence - highest.sequence) <= Self.sequenceJump,
+      abs(timestamp - highest.timestamp) <= Self.timestampJump
+    else { return }
+    statistics.fecPacketsReceived += 1
+    if sequence > highest.sequence, timestamp > highest.timestamp {
+      delays.receiveRedundancy(timestamp: timestamp, at: now)
+    }
+    let insertion = packets.insert(
+      payload, sequence: sequence, timestamp: timestamp, info: info, format: format, isRedundant: true, at: now)
+    if insertion != .inserted { statistics.fecPacketsDiscarded += 1 }
+  }
+
+  /// Counts a packet that cannot be read before it reaches a decoder.
+  package mutating func refuse() { statistics.malformedPackets += 1 }
+
   /// Starts over after a jump that loss cannot explain: the buffered packets belong to another time.
-  private mutating func resynchronizeIfJumped(_ header: RTPHeader) {
+  private mutating func resynchronizeIfJumped(_ header: RTPHeader, scale: Int64) {
     guard let highest else { return }
-    let sequenceStep = sequences.peek(header.sequenceNumber) - highest.sequence
-    let timestampStep = timestamps.peek(header.timestamp) - highest.timestamp
+    let sequence = sequences.peek(header.sequenceNumber)
+    let sequenceStep = sequence - highest.sequence
+    let timestampStep = timeline.peek(header.timestamp, sequence: sequence, scale: scale) - highest.timestamp
     guard abs(sequenceStep) > Self.sequenceJump || abs(timestampStep) > Self.timestampJump else { return }
     startOver()
     self.highest = nil
@@ -212,7 +282,7 @@ package struct AudioJitterBuffer: ~Copyable {
         playNext(at: now)
       }
     }
-    playedTimestamp = isConcealing ? nil : nextTimestamp.map { UInt32(truncatingIfNeeded: $0 - Int64(queue.count)) }
+    playedTimestamp = isConcealing ? nil : nextTimestamp.map { timeline.timestamp(at: $0 - Int64(queue.count)) }
     var (rms, peak) = queue.pop(samples, into: &output)
     if !decoder.producesSamples {
       rms = source == .silence ? 0 : level.linear
@@ -237,6 +307,7 @@ package struct AudioJitterBuffer: ~Copyable {
     dropBacklog(at: now)
     let decision = PlayoutDecision.make(for: situation(at: now))
     switch decision {
+    case .normal where isEventFirst, .accelerate where isEventFirst, .decelerate where isEventFirst: takeEvent()
     case .normal: decodeFirst(at: now)
     case .accelerate(let urgent):
       decodeFirst(at: now)
@@ -248,6 +319,19 @@ package struct AudioJitterBuffer: ~Copyable {
     case .conceal(let samples): conceal(samples)
     case .comfort(let samples): comfort(samples)
     }
+  }
+
+  private var isEventFirst: Bool { packets.first.map { !packets[$0].info.isSound } ?? false }
+
+  /// Lets the first packet, which holds no sound, take effect on the pause around it.
+  private mutating func takeEvent() {
+    guard let index = packets.first else { return }
+    let payload = packets[index].payload
+    play(packets[index].format)
+    _ = decoder.decode(payload.span.bytes, into: &queue, level: &level)
+    packets.removeFirst(played: true)
+    isPaused = true
+    isConcealing = false
   }
 
   private func situation(at now: Instant) -> PlayoutSituation {
@@ -282,7 +366,9 @@ package struct AudioJitterBuffer: ~Copyable {
   }
 
   private mutating func dropBacklog(at now: Instant) {
-    guard phase == .playing, !Defect.jumpNotFollowed.isPlanted, let index = packets.first else { return }
+    guard phase == .playing, !Defect.jumpNotFollowed.isPlanted, let index = packets.first,
+      packets[index].info.isSound
+    else { return }
     var excess = delay(of: index, at: now) - targetDelay
     guard excess > Self.maximumBacklog else { return }
     while excess > .zero, packets.count > 1, let index = packets.first {
@@ -297,11 +383,13 @@ package struct AudioJitterBuffer: ~Copyable {
   private mutating func decodeFirst(at now: Instant) {
     guard let index = packets.first else { return }
     let (info, timestamp) = (packets[index].info, packets[index].timestamp)
+    let isRedundant = packets[index].isRedundant
     let before = queue.count
     currentDelay = delay(of: index, at: now)
     let waited = waiting(of: index, at: now).seconds
     let sinceArrival = (now - packets[index].arrival).seconds
     let payload = packets[index].payload
+    play(packets[index].format)
     let decoded = decoder.decode(payload.span.bytes, into: &queue, level: &level)
     packets.removeFirst(played: true)
     guard let decoded else {
@@ -324,7 +412,8 @@ package struct AudioJitterBuffer: ~Copyable {
     }
     finishFill(at: timestamp + (Defect.packetDurationFixed.isPlanted ? 960 : Int64(decoded)))
     isPaused = info.isDTX
-    source = .decoded
+    source = isRedundant ? .recovered : .decoded
+    if isRedundant { statistics.recoveredSamples += Int64(decoded) }
   }
 
   private mutating func recover(_ samples: Int) {
@@ -332,6 +421,7 @@ package struct AudioJitterBuffer: ~Copyable {
     let (whole, timestamp) = (packets[index].info.redundantSamples, packets[index].timestamp)
     let before = queue.count
     let payload = packets[index].payload
+    play(packets[index].format)
     guard let restored = decoder.recover(payload.span.bytes, samples: whole, into: &queue, level: &level),
       restored >= samples
     else { return conceal(samples) }

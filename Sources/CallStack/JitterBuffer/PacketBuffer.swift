@@ -12,6 +12,10 @@ struct PacketBuffer: Sendable {
     fileprivate(set) var arrival = Instant.zero
     fileprivate(set) var info = AudioPayload(samplesPerChannel: 0, redundantSamples: 0, isDTX: false)
     fileprivate(set) var payload: [UInt8] = []
+    /// The index of the decoder.
+    fileprivate(set) var format = 0
+    /// Whether the payload came as redundancy in a later packet (RFC 2198).
+    fileprivate(set) var isRedundant = false
   }
 
   enum Insertion: Hashable, Sendable { case inserted, duplicate, late, overflow }
@@ -40,8 +44,15 @@ struct PacketBuffer: Sendable {
 
   subscript(index: Int) -> Slot { _read { yield slots[index] } }
 
+  /// Returns whether the slot of a packet holds its copy from the redundancy of a later one.
+  func isRestored(_ sequence: Int64) -> Bool {
+    let slot = slots[Int(sequence & mask)]
+    return slot.sequence == sequence && slot.state != .empty && slot.isRedundant
+  }
+
   mutating func insert(
-    _ payload: RawSpan, sequence: Int64, timestamp: Int64, info: AudioPayload, at now: Instant
+    _ payload: RawSpan, sequence: Int64, timestamp: Int64, info: AudioPayload, format: Int = 0,
+    isRedundant: Bool = false, at now: Instant
   ) -> Insertion {
     let index = Int(sequence & mask)
     if slots[index].sequence == sequence, slots[index].state != .empty { return .duplicate }
@@ -54,6 +65,8 @@ struct PacketBuffer: Sendable {
     slots[index].timestamp = timestamp
     slots[index].arrival = now
     slots[index].info = info
+    slots[index].format = format
+    slots[index].isRedundant = isRedundant
     slots[index].payload.removeAll(keepingCapacity: true)
     payload.withUnsafeBytes { slots[index].payload.append(contentsOf: $0) }
     head = count > 0 ? min(head, sequence) : sequence

@@ -97,8 +97,16 @@ public enum MediaFidelity: String, Sendable, CaseIterable {
   case synthetic
 }
 
-/// Settings of the Opus encoder and of its packets (RFC 7587).
+/// Settings of the audio encoder and of its packets; most of them are those of Opus (RFC 7587).
 public struct AudioSettings: Hashable, Sendable {
+  /// The formats to offer and to accept, the preferred one first.
+  public var codecs: [AudioCodec] = [.opus]
+  /// The number of earlier Opus packets that each packet repeats, 0...9, if ``AudioCodec/redundancy`` is negotiated.
+  /// Chromium repeats one if redundancy is preferred to Opus, and none otherwise.
+  public var redundantPackets = 0
+  /// Whether the microphone gives interleaved pairs of samples. They are sent in stereo if the remote side asks for it
+  /// (RFC 7587 section 6.1), else mixed; it is asked for stereo, and heard in mono. With real media only.
+  public var stereo = false
   /// The packet duration: 10, 20, 40, 60, 80, 100 or 120 ms, unless the remote side asks for another.
   public var ptime = Interval.milliseconds(20)
   /// The bitrate, 500 bit/s to 512 kbit/s, limited by the remote description.
@@ -108,6 +116,7 @@ public struct AudioSettings: Hashable, Sendable {
   /// Whether packets carry a low-bitrate copy of the previous frame (RFC 6716 section 2.1.7).
   public var inBandFEC = true
   /// Whether silence is not sent (DTX). We request it of the remote side, and use it if the remote side requests it.
+  /// With G.711 and G.722, comfort noise replaces silence if ``AudioCodec/comfortNoise`` is negotiated.
   public var dtx = false
   /// Whether the encoder uses a constant bitrate.
   public var constantBitrate = false
@@ -129,6 +138,10 @@ public struct AudioSettings: Hashable, Sendable {
 
   /// A description of the first invalid setting; nil if all are valid.
   var problem: String? {
+    if !codecs.contains(where: \.isMedia) || Set(codecs).count != codecs.count {
+      return "codecs is \(codecs.map(\.rawValue)), not different formats with a media codec among them"
+    }
+    if !(0...9).contains(redundantPackets) { return "redundantPackets is \(redundantPackets), not 0 to 9" }
     if PacketDuration(ptime).map({ $0 < .ms10 }) ?? true {
       return "ptime is \(ptime), but a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
     }

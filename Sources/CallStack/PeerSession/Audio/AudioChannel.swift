@@ -54,7 +54,8 @@ final class AudioChannel {
   /// Takes samples of the track's source, or silence in their place while the track is disabled.
   func record(_ samples: Span<Int16>) {
     guard state.track != nil else { return }
-    source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count)
+    let channels = configuration.audio.stereo ? 2 : 1
+    source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count / channels)
     guard !isHeard else {
       send?.append(samples)
       return
@@ -81,7 +82,8 @@ final class AudioChannel {
     let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
     if receive == nil, !codecs.isEmpty { receive = AudioReceiveStream(fidelity: configuration.media) }
     receive?.isActive = !codecs.isEmpty
-    receive?.accept(codecs, retransmissions: media?.remoteSources ?? [])
+    let helpers = codecs.isEmpty ? [] : media?.receiveHelpers ?? []
+    receive?.accept(codecs, helpers: helpers, retransmissions: media?.remoteSources ?? [])
     forgetWhatIsOver()
   }
 

@@ -4,6 +4,8 @@ internal import SDP
 
 /// The parameters of a track's encoding: our settings within the limits of the remote description.
 struct AudioEncoding: Hashable {
+  let codec: AudioCodec
+  let channels: Int
   let packetDuration: PacketDuration
   let bitrate: DataRate
   let isVariableBitrate: Bool
@@ -13,7 +15,21 @@ struct AudioEncoding: Hashable {
   let maximumBandwidth: OpusPacket.Bandwidth
 
   init(_ settings: AudioSettings, _ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
+    let name = AudioCodec(codec) ?? .opus
+    self.codec = name
+    guard name == .opus else {
+      channels = 1
+      // G.711 and G.722 have one bitrate; as in libwebrtc, a packet of them holds at most 60 ms.
+      packetDuration = min(.ms60, Self.packetDuration(settings, media, OpusParameters(FormatParameters())))
+      bitrate = .bitsPerSecond(TelephonyCodec.bitrate)
+      isVariableBitrate = false
+      usesInBandFEC = false
+      usesDTX = false
+      maximumBandwidth = name == .g722 ? .wide : .narrow
+      return
+    }
     let wishes = OpusParameters(codec.parameters)
+    channels = settings.stereo && wishes.isStereo ? 2 : 1
     packetDuration = Self.packetDuration(settings, media, wishes)
     let limit = Self.bitrateLimit(media, wishes, packetDuration)
     bitrate = limit.map { min(settings.bitrate, .bitsPerSecond($0)) } ?? settings.bitrate
@@ -72,6 +88,7 @@ struct AudioEncoding: Hashable {
 
   func opus(complexity: Int, expectedPacketLoss: Int) -> OpusEncoder.Settings {
     var opus = OpusEncoder.Settings()
+    opus.channels = channels
     opus.packetDuration = packetDuration
     opus.bitrate = bitrate
     opus.complexity = complexity

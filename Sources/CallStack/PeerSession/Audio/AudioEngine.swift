@@ -49,19 +49,3 @@ extension AudioChannel {
     transceiver == nil || state.transceiver == transceiver
   }
 }
-
-extension AudioSettings {
-  /// The media capabilities that descriptions announce for these settings.
-  var capabilities: MediaCapabilities {
-    var parameters: FormatParameters = ["minptime": "10"]
-    if inBandFEC { parameters["useinbandfec"] = "1" }
-    if dtx { parameters["usedtx"] = "1" }
-    if constantBitrate { parameters["cbr"] = "1" }
-    let feedback: [Feedback] = (transportFeedback ? [.transportCC] : []) + (nack ? [.nack] : [])
-    let opus = CodecCapability(
-      "opus", clockRate: 48_000, channels: 2, parameters: parameters, feedback: feedback,
-      retransmission: retransmitsOnItsOwnStream, preferredPayloadType: 111)
-    let extensions = [MediaExtensions.midURI] + (transportFeedback ? [MediaExtensions.transportNumberURI] : [])
-    return MediaCapabilities(codecs: [opus], headerExtensions: extensions)
-  }
-}

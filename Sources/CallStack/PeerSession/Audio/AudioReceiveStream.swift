@@ -26,7 +26,17 @@ final class AudioReceiveStream {
   /// The index of the source that plays; beyond the end when none plays.
   private var playing = 0
   private var jitterBuffer: AudioJitterBuffer
-  private var payloadTypes: [Bool] = Array(repeating: false, count: 128)
+  /// The negotiated use of a payload type.
+  private struct Use {
+    var clockRate: UInt32
+    var codec: AudioCodec
+  }
+
+  private var uses: [Use?] = Array(repeating: nil, count: 128)
+  private var events = TelephoneEventReceiver()
+  /// The decoders beside Opus that were made.
+  private var decoders: [(codec: AudioCodec, clockRate: UInt32, format: AudioJitterBuffer.Format)] = []
+  private let fidelity: MediaFidelity
   /// Whether the negotiated direction receives.
   var isActive = false {
     didSet { if isActive, !oldValue { jitterBuffer.resume() } }
@@ -44,10 +54,15 @@ final class AudioReceiveStream {
   /// packets that the BYE has overtaken.
   private static let packetsOfReturn = 3
 
-  init(fidelity: MediaFidelity) { jitterBuffer = AudioJitterBuffer(decoder: Self.makeDecoder(fidelity)) }
+  init(fidelity: MediaFidelity) {
+    self.fidelity = fidelity
+    jitterBuffer = AudioJitterBuffer(decoder: Self.makeDecoder(.opus, fidelity))
+  }
 
-  private static func makeDecoder(_ fidelity: MediaFidelity) -> AudioDecoder {
+  private static func makeDecoder(_ codec: AudioCodec, _ fidelity: MediaFidelity) -> AudioDecoder {
     guard fidelity == .real else { return .synthetic(SyntheticAudioDecoder()) }
+    if let telephony = codec.telephony { return .telephony(TelephonyDecoder(telephony)) }
+    if codec == .comfortNoise { return .comfortNoise(ComfortNoiseDecoder()) }
     do throws(CodecError) {
       return .opus(try OpusDecoder(channels: 1))
     } catch {
@@ -58,16 +73,33 @@ final class AudioReceiveStream {
   /// Accepts these payload types in addition to earlier ones: packets sent under an earlier negotiation may still
   /// arrive, and a payload type keeps its meaning (RFC 3264 section 8.3.2).
   ///
-  /// - Parameter sources: the sources in the remote description, with their retransmission sources.
-  func accept(_ codecs: [NegotiatedCodec], retransmissions sources: [MediaSource]) {
-    for codec in codecs {
-      payloadTypes[Int(codec.payloadType)] = true
+  /// - Parameters:
+  ///   - helpers: the formats that assist the codecs.
+  ///   - sources: the sources in the remote description, with their retransmission sources.
+  func accept(
+    _ codecs: [NegotiatedCodec], helpers: [NegotiatedCodec] = [], retransmissions sources: [MediaSource]
+  ) {
+    for codec in codecs + helpers {
+      uses[Int(codec.payloadType)] = Use(clockRate: codec.clockRate, codec: AudioCodec(codec) ?? .opus)
+      jitterBuffer.setFormat(format(of: codec), of: codec.payloadType)
       if let own = codec.retransmissionPayloadType { retransmitted[own] = codec.payloadType }
     }
     if !sources.isEmpty { named = sources }
     guard let first = codecs.first else { return }
     nack = first.feedback.contains(.nack) ? NACKGenerator.Settings() : nil
     for index in self.sources.indices { self.sources[index].rtp.setNACK(nack) }
+  }
+
+  /// Returns the decoder of a codec, and makes it once.
+  private func format(of codec: NegotiatedCodec) -> AudioJitterBuffer.Format {
+    guard let name = AudioCodec(codec), name != .opus, name != .redundancy else { return .usual }
+    let known = decoders.first { $0.codec == name && $0.clockRate == codec.clockRate }
+    if let known { return known.format }
+    let tones = ToneDecoder(clockRate: codec.clockRate, producesSamples: fidelity == .real)
+    let decoder = name == .telephoneEvents ? .tones(tones) : Self.makeDecoder(name, fidelity)
+    let format = jitterBuffer.add(decoder, clockRate: codec.clockRate)
+    decoders.append((name, codec.clockRate, format))
+    return format
   }
 
   var playingSource: UInt32? { playing < sources.count ? sources[playing].ssrc : nil }
@@ -93,17 +125,61 @@ final class AudioReceiveStream {
   /// - Returns: whether the source is active, which a late packet does not show; nil when its payload type was not
   ///   negotiated.
   func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool? {
-    guard isActive, payloadTypes[Int(packet.header.payloadType)] else { return nil }
+    guard isActive, let use = uses[Int(packet.header.payloadType)] else { return nil }
     let index = index(of: packet.header.ssrc, at: now)
-    let verdict = sources[index].rtp.receive(packet, ecn: ecn, at: now)
+    sources[index].rtp.setClockRate(use.clockRate)
+    let verdict = sources[index].rtp.receive(
+      packet, isTimed: use.codec != .telephoneEvents, ecn: ecn, at: now)
     if verdict != .probation, index == playing, !packet.payloadRange.isEmpty {
-      jitterBuffer.insert(packet.header, payload: datagram.extracting(packet.payloadRange), at: now)
+      insert(packet.header, use, datagram.extracting(packet.payloadRange), at: now)
     }
     guard case .advanced = verdict else { return false }
     if let count = sources[index].sinceGoodbye {
       sources[index].sinceGoodbye = count + 1 < Self.packetsOfReturn ? count + 1 : nil
     }
     return !sources[index].hasDeparted
+  }
+
+  private func insert(_ header: RTPHeader, _ use: Use, _ payload: RawSpan, at now: Instant) {
+    switch use.codec {
+    case .redundancy: insertBlocks(header, payload, at: now)
+    case .telephoneEvents:
+      if let event = TelephoneEventPayload(parsing: payload) {
+        events.receive(event, timestamp: header.timestamp, clockRate: use.clockRate, at: now)
+      }
+      jitterBuffer.insert(header, payload: payload, at: now)
+    case .opus, .g722, .pcmu, .pcma, .comfortNoise: jitterBuffer.insert(header, payload: payload, at: now)
+    }
+  }
+
+  /// Inserts the blocks of a redundant payload (RFC 2198). The last block before the primary one is that of the packet
+  /// before, and so on, as senders repeat their last packets.
+  private func insertBlocks(_ header: RTPHeader, _ payload: RawSpan, at now: Instant) {
+    guard var blocks = REDPayload(parsing: payload) else { return jitterBuffer.refuse() }
+    var back = blocks.count - 1
+    while let block = blocks.next(in: payload) {
+      defer { back -= 1 }
+      guard let use = uses[Int(block.payloadType & 0x7F)], use.codec != .redundancy, !block.range.isEmpty else {
+        continue
+      }
+      var inner = header
+      inner.payloadType = block.payloadType & 0x7F
+      let bytes = payload.extracting(block.range)
+      guard !block.isPrimary else {
+        insert(inner, use, bytes, at: now)
+        continue
+      }
+      guard use.codec != .telephoneEvents else { continue }
+      inner.sequenceNumber &-= UInt16(truncatingIfNeeded: back)
+      inner.timestamp &-= UInt32(block.timestampOffset)
+      jitterBuffer.insertRedundant(inner, payload: bytes, at: now)
+    }
+  }
+
+  /// Returns the next beginning or end of a telephone event of the remote side.
+  func nextTelephoneEvent(at now: Instant) -> TelephoneEvent? {
+    events.advance(to: now)
+    return events.next()
   }
 
   private func index(of ssrc: UInt32, at now: Instant) -> Int {
@@ -149,6 +225,7 @@ final class AudioReceiveStream {
 
   /// Switches playout to another source. Each source has its own counters.
   private func play(_ index: Int) {
+    if playing != index { events = TelephoneEventReceiver() }
     let next = index < sources.count ? sources[index].playout : nil
     let counted = jitterBuffer.begin(withCounters: next ?? AudioJitterBufferStatistics())
     if playing < sources.count, playing != index { sources[playing].playout = counted }

@@ -12,20 +12,33 @@ final class AudioSendStream {
   private var retransmission: RetransmissionSender?
   private(set) var encoding: AudioEncoding
   private let settings: AudioSettings
+  private let fidelity: MediaFidelity
   private var limit: DataRate?
   /// The result of the last negotiation.
   private var negotiated: (media: NegotiatedMedia, codec: NegotiatedCodec)
-  private let encoder: AudioEncoder
+  private var encoder: AudioEncoder
   private var expectedLoss = ExpectedLoss()
+  /// In percent; nil before the first report.
+  private var lastExpectedLoss: Int?
+  /// The number of interleaved channels that are recorded.
+  private let recordedChannels: Int
   private var framer: PCMFramer
   private var frame: [Int16] = []
   private var levels = FIFO<AudioLevel>()
   private var levelSamples = 0
   private var loudest = AudioLevel.silence
-  private var mediaTime: UInt32 = 0
+  private var clock: SendingClock
   private var gate = DTXGate()
+  /// The comfort noise in pauses, and its payload type; nil unless it is used.
+  private var noise: (encoder: ComfortNoiseEncoder, payloadType: UInt8)?
+  private var noiseGate = DTXGate(refreshInterval: .milliseconds(100))
+  private var redundancy: RedundancyEncoder?
+  private var events = TelephoneEventSender()
+  /// The payload type of telephone events; nil unless negotiated for this media clock.
+  private var eventPayloadType: UInt8?
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
+  private let wrapped: UnsafeMutableBufferPointer<UInt8>
   /// The MID of the section, while packets carry it.
   private var name: (id: UInt8, mid: [UInt8])?
   /// The extension identifier of the transport-wide sequence number.
@@ -42,10 +55,13 @@ final class AudioSendStream {
     track: LocalTrack, random: RandomSource
   ) {
     self.settings = settings
+    self.fidelity = fidelity
+    clock = SendingClock(rate: codec.clockRate)
     negotiated = (media, codec)
     encoding = AudioEncoding(settings, media, codec)
-    encoder = Self.makeEncoder(encoding, settings, fidelity)
-    framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel)
+    encoder = Self.makeEncoder(encoding, settings, fidelity, expectedLoss: nil)
+    recordedChannels = settings.stereo && fidelity == .real ? 2 : 1
+    framer = PCMFramer(frameSize: encoding.packetDuration.samplesPerChannel * recordedChannels)
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
     sending.keepsHistory = codec.feedback.contains(.nack)
     sending.initialSequenceNumber = settings.initialSequenceNumber
@@ -56,17 +72,25 @@ final class AudioSendStream {
         ssrc: ssrc, payloadType: payloadType, random: random.stream("rtx" + suffix))
     }
     scratch = .allocate(capacity: Self.maximumPayload)
+    wrapped = .allocate(capacity: Self.maximumPayload)
+    setHelpers(media, codec)
   }
 
-  deinit { scratch.deallocate() }
+  deinit {
+    scratch.deallocate()
+    wrapped.deallocate()
+  }
 
   private static func makeEncoder(
-    _ encoding: AudioEncoding, _ settings: AudioSettings, _ fidelity: MediaFidelity
+    _ encoding: AudioEncoding, _ settings: AudioSettings, _ fidelity: MediaFidelity, expectedLoss: Int?
   ) -> AudioEncoder {
     switch fidelity {
     case .real:
+      if let codec = encoding.codec.telephony {
+        return .telephony(TelephonyEncoder(codec, packetDuration: encoding.packetDuration))
+      }
       let opus = encoding.opus(
-        complexity: settings.complexity, expectedPacketLoss: settings.expectedLossPercent ?? 0)
+        complexity: settings.complexity, expectedPacketLoss: settings.expectedLossPercent ?? expectedLoss ?? 0)
       do throws(CodecError) {
         return .opus(try OpusEncoder(settings: opus))
       } catch {
@@ -80,12 +104,37 @@ final class AudioSendStream {
   /// sequence numbers, which must never be used twice with one key.
   var isActive = true
 
-  /// Applies the result of a later negotiation.
+  /// Applies the result of a later negotiation. Another codec encodes from the next packet on.
   func update(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     rtp.setPayloadType(codec.payloadType)
+    rtp.setClockRate(codec.clockRate)
+    clock.setRate(codec.clockRate)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
     negotiated = (media, codec)
+    setHelpers(media, codec)
     reconsider()
+  }
+
+  /// Takes the negotiated formats that assist the codec: those with its media clock. A retransmission stream stands for
+  /// one payload type, so that it excludes them.
+  private func setHelpers(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
+    func payloadType(of helper: AudioCodec) -> UInt8? {
+      guard retransmission == nil else { return nil }
+      return media.sendHelpers.first { AudioCodec($0) == helper && $0.clockRate == codec.clockRate }?.payloadType
+    }
+    let isOpus = AudioCodec(codec) == .opus
+    let noisePayloadType = settings.dtx && !isOpus && fidelity == .real ? payloadType(of: .comfortNoise) : nil
+    noise = noisePayloadType.map { (noise?.encoder ?? ComfortNoiseEncoder(), $0) }
+    eventPayloadType = payloadType(of: .telephoneEvents)
+    if eventPayloadType == nil { events.removeAll() }
+    let redundancyPayloadType = isOpus && settings.redundantPackets > 0 ? payloadType(of: .redundancy) : nil
+    guard let own = redundancyPayloadType else {
+      redundancy = nil
+      return
+    }
+    if redundancy?.payloadType == own, redundancy?.mediaPayloadType == codec.payloadType { return }
+    redundancy = RedundancyEncoder(
+      payloadType: own, mediaPayloadType: codec.payloadType, limit: settings.redundantPackets)
   }
 
   /// Limits the bitrate below the negotiated one (W3C `maxBitrate`).
@@ -101,13 +150,19 @@ final class AudioSendStream {
     let next = AudioEncoding(settings, negotiated.media, negotiated.codec)
     guard next != encoding else { return }
     // Queued levels have the old packet duration, so they are dropped; queued samples are split again.
-    while levels.popFirst() != nil { mediaTime &+= UInt32(encoding.packetDuration.samplesPerChannel) }
+    while levels.popFirst() != nil { clock.position += Int64(encoding.packetDuration.samplesPerChannel) }
+    let isOther = encoding.codec != next.codec || encoding.channels != next.channels
     encoding = next
-    framer.frameSize = next.packetDuration.samplesPerChannel
+    framer.frameSize = next.packetDuration.samplesPerChannel * recordedChannels
+    if isOther, encoder.needsSamples {
+      encoder = Self.makeEncoder(next, settings, fidelity, expectedLoss: lastExpectedLoss)
+      return
+    }
     switch encoder {
     case .opus(let opus):
       try? opus.update(
         next.opus(complexity: settings.complexity, expectedPacketLoss: opus.settings.expectedPacketLoss))
+    case .telephony(let telephony): telephony.update(next.packetDuration)
     case .synthetic(let synthetic): synthetic.update(next.synthetic)
     }
   }
@@ -138,8 +193,9 @@ final class AudioSendStream {
   var recordedPosition: AudioPosition {
     let pending =
       encoder.needsSamples
-      ? framer.pendingCount : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
-    return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: mediaTime &+ UInt32(pending)))
+      ? framer.pendingCount / recordedChannels : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
+    let ticks = clock.ticks(at: clock.position + Int64(pending))
+    return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks))
   }
 
   /// The expected packet loss in percent; nil for a codec without this setting.
@@ -168,35 +224,98 @@ final class AudioSendStream {
     }
   }
 
-  /// Discards the recorded samples; the media clock continues.
+  /// Discards the recorded samples and waiting events; the media clock continues.
   func dropPending() {
-    let samples = UInt32(encoder.packetDuration.samplesPerChannel)
-    while levels.popFirst() != nil { mediaTime &+= samples }
-    while framer.takeFrame(into: &frame) { mediaTime &+= samples }
+    events.removeAll()
+    let samples = Int64(encoder.packetDuration.samplesPerChannel)
+    while levels.popFirst() != nil { clock.position += samples }
+    while framer.takeFrame(into: &frame) { clock.position += samples }
   }
 
   // MARK: Packets
 
   /// Encodes the recorded samples, and hands them to the pacer together with the requested retransmissions.
   func produce(into pacer: inout Pacer, at now: Instant) {
-    while let encoded = encodeNext() {
-      let time = mediaTime
-      mediaTime &+= UInt32(encoded.samplesPerChannel)
-      guard gate.admits(encoded) else { continue }
+    while let level = takeRecorded() {
+      let start = clock.position
+      clock.position += Int64(encoder.packetDuration.samplesPerChannel)
+      if sendEvent(from: start, into: &pacer, at: now) { continue }
+      guard let (encoded, helper) = encode(level) else { continue }
+      if helper == nil {
+        guard gate.admits(encoded) else { continue }
+      } else if !noiseGate.admits(encoded) {
+        continue
+      }
       let isOnset = !isTalking && !encoded.isDTX
       isTalking = !encoded.isDTX
       let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount)
-      _ = pacer.enqueue(.audio, at: now) { output in
-        let header = rtp.packetize(
-          payload: payload.bytes, mediaTime: time, marker: isOnset, extensions: extensions, into: &output)
-        guard let header else { return nil }
-        return OutgoingPacket(
-          header: header, headerSize: RTPHeader.fixedSize + extensions.encodedSize, captured: now,
-          transportNumberOffset: transportNumberOffset)
+      let ticks = clock.ticks(at: start)
+      guard redundancy != nil, helper == nil else {
+        send(payload.bytes, ticks: ticks, payloadType: helper, marker: isOnset, into: &pacer, at: now)
+        continue
       }
+      var output = OutputSpan<UInt8>(buffer: wrapped, initializedCount: 0)
+      redundancy?.wrap(payload.bytes, at: ticks, into: &output)
+      let count = output.finalize(for: wrapped)
+      let whole = UnsafeRawBufferPointer(start: wrapped.baseAddress, count: count)
+      send(
+        whole.bytes, ticks: ticks, payloadType: redundancy?.payloadType, marker: isOnset, into: &pacer, at: now)
     }
     while rtp.isAskedAgain, pacer.enqueue(.retransmission, at: now, write: { takeRetransmission(into: &$0, at: now) }) {
     }
+  }
+
+  /// Hands one packet to the pacer.
+  private func send(
+    _ payload: RawSpan, ticks: UInt32, payloadType: UInt8?, marker: Bool, into pacer: inout Pacer, at now: Instant
+  ) {
+    _ = pacer.enqueue(.audio, at: now) { output in
+      let header = rtp.packetize(
+        payload: payload, mediaTime: ticks, payloadType: payloadType, marker: marker, extensions: extensions,
+        into: &output)
+      guard let header else { return nil }
+      return OutgoingPacket(
+        header: header, headerSize: RTPHeader.fixedSize + extensions.encodedSize, captured: now,
+        transportNumberOffset: transportNumberOffset)
+    }
+  }
+
+  /// Queues a telephone event, such as a DTMF digit, to be sent in place of sound (RFC 4733).
+  ///
+  /// - Parameters:
+  ///   - duration: 40 ms to 6 s, else the nearest of these, as in W3C `insertDTMF`.
+  ///   - gap: the time of sound after it before another event, at least 30 ms.
+  /// - Returns: false when events were not negotiated for the codec's media clock, or too many wait.
+  func sendTelephoneEvent(
+    _ event: UInt8, duration: Interval = .milliseconds(100), gap: Interval = .milliseconds(70)
+  ) -> Bool {
+    guard eventPayloadType != nil else { return false }
+    return events.append(
+      event, duration: min(max(duration, .milliseconds(40)), .seconds(6)), gap: max(gap, .milliseconds(30)))
+  }
+
+  /// Queues the event of a DTMF digit.
+  func sendTelephoneEvent(
+    _ digit: Character, duration: Interval = .milliseconds(100), gap: Interval = .milliseconds(70)
+  ) -> Bool {
+    TelephoneEventPayload.event(of: digit).map { sendTelephoneEvent($0, duration: duration, gap: gap) } ?? false
+  }
+
+  /// Sends the packet of an event that is due.
+  ///
+  /// - Returns: whether it replaces the sound.
+  private func sendEvent(from start: Int64, into pacer: inout Pacer, at now: Instant) -> Bool {
+    guard !events.isIdle, let payloadType = eventPayloadType,
+      let packet = events.next(from: start, to: clock.position, samplesPerTick: clock.samplesPerTick)
+    else { return false }
+    var output = OutputSpan<UInt8>(buffer: wrapped, initializedCount: 0)
+    packet.payload(samplesPerTick: clock.samplesPerTick).write(into: &output)
+    let count = output.finalize(for: wrapped)
+    let payload = UnsafeRawBufferPointer(start: wrapped.baseAddress, count: count)
+    send(
+      payload.bytes, ticks: clock.ticks(at: packet.start), payloadType: payloadType, marker: packet.isOnset,
+      into: &pacer, at: now)
+    return packet.replacesSound
   }
 
   private func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
@@ -218,19 +337,43 @@ final class AudioSendStream {
   /// Notes that a packet will not be sent.
   func dropped(_ packet: OutgoingPacket) { rtp.dropped(packet) }
 
-  private func encodeNext() -> EncodedAudio? {
-    var output = OutputSpan<UInt8>(buffer: scratch, initializedCount: 0)
+  /// Takes the next packet's samples into `frame`, or returns its level for a codec without samples.
+  private func takeRecorded() -> AudioLevel? {
+    guard encoder.needsSamples else { return levels.popFirst() }
+    guard framer.takeFrame(into: &frame) else { return nil }
+    if encoding.channels < recordedChannels { mixFrame() }
+    return .silence
+  }
+
+  /// Mixes the two channels of the taken samples.
+  private func mixFrame() {
+    let count = frame.count / 2
+    for index in 0..<count { frame[index] = Int16((Int(frame[2 * index]) + Int(frame[2 * index + 1])) / 2) }
+    frame.removeLast(count)
+  }
+
+  /// Encodes the taken samples, or a level, into `scratch`.
+  ///
+  /// - Returns: the packet, and its payload type if it is not that of the codec; nil on failure.
+  private func encode(_ level: AudioLevel) -> (audio: EncodedAudio, helper: UInt8?)? {
+    let room = scratch.count - (redundancy == nil ? 0 : RedundancyEncoder.overhead)
+    let memory = UnsafeMutableBufferPointer(rebasing: scratch[..<room])
+    var output = OutputSpan<UInt8>(buffer: memory, initializedCount: 0)
+    var (encoded, helper): (EncodedAudio?, UInt8?)
     if encoder.needsSamples {
-      guard framer.takeFrame(into: &frame) else { return nil }
       let samples = frame
-      let encoded = try? encoder.encode(samples.span, into: &output)
-      _ = output.finalize(for: scratch)
-      return encoded
+      if let noise, noise.encoder.isPause(samples.span) {
+        encoded = try? noise.encoder.write(into: &output)
+        helper = noise.payloadType
+      } else {
+        encoded = try? encoder.encode(samples.span, into: &output)
+      }
+    } else {
+      encoded = try? encoder.encode(level, into: &output)
     }
-    guard let level = levels.popFirst() else { return nil }
-    let encoded = try? encoder.encode(level, into: &output)
-    _ = output.finalize(for: scratch)
-    return encoded
+    _ = output.finalize(for: memory)
+    if helper == nil, noise != nil { noiseGate = DTXGate(refreshInterval: .milliseconds(100)) }
+    return encoded.map { ($0, helper) }
   }
 
   // MARK: Feedback
@@ -249,9 +392,12 @@ final class AudioSendStream {
       name = nil
       composeExtensions()
     }
-    guard settings.expectedLossPercent == nil, case .opus(let opus) = encoder else { return }
+    guard settings.expectedLossPercent == nil else { return }
+    let expected = expectedLoss.add(rtp.remoteInbound.fractionLost, at: now)
+    lastExpectedLoss = expected
+    guard case .opus(let opus) = encoder else { return }
     var changed = opus.settings
-    changed.expectedPacketLoss = expectedLoss.add(rtp.remoteInbound.fractionLost, at: now)
+    changed.expectedPacketLoss = expected
     try? opus.update(changed)
   }
 

@@ -13,7 +13,7 @@ package struct RTPReceiver: Sendable {
   }
 
   package let ssrc: UInt32
-  package let settings: Settings
+  package private(set) var settings: Settings
   package private(set) var reception: ReceptionStatistics
   package private(set) var nack: NACKGenerator?
   package private(set) var inbound = InboundRTPStatistics()
@@ -29,9 +29,19 @@ package struct RTPReceiver: Sendable {
     nack = settings.nack.map { NACKGenerator(settings: $0) }
   }
 
+  /// Changes the rate of the media clock, with the payload type (RFC 7160). The jitter is kept in seconds.
+  package mutating func setClockRate(_ clockRate: UInt32) {
+    guard clockRate != settings.clockRate else { return }
+    settings.clockRate = clockRate
+    reception.setClockRate(clockRate)
+  }
+
   /// Takes one authenticated packet of this source.
-  package mutating func receive(_ packet: RTPPacket, ecn: ECN = .notECT, at now: Instant) -> ReceptionStatistics.Verdict
-  {
+  ///
+  /// - Parameter isTimed: whether the timestamp is that of its recording, and not of the beginning of an event.
+  package mutating func receive(
+    _ packet: RTPPacket, isTimed: Bool = true, ecn: ECN = .notECT, at now: Instant
+  ) -> ReceptionStatistics.Verdict {
     let sequence = packet.header.sequenceNumber
     let verdict = reception.receive(sequenceNumber: sequence)
     switch verdict {
@@ -41,10 +51,10 @@ package struct RTPReceiver: Sendable {
       // The packet that jumped has been received too.
       nack?.restart(at: sequence &- 1, now: now)
       nack?.receive(sequenceNumber: sequence, at: now)
-      reception.receive(timestamp: packet.header.timestamp, at: now)
+      if isTimed { reception.receive(timestamp: packet.header.timestamp, at: now) }
     case .advanced:
       nack?.receive(sequenceNumber: sequence, at: now)
-      reception.receive(timestamp: packet.header.timestamp, at: now)
+      if isTimed { reception.receive(timestamp: packet.header.timestamp, at: now) }
     case .old: nack?.receive(sequenceNumber: sequence, at: now)
     }
     inbound.packetsReceived += 1

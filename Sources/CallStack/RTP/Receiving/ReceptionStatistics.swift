@@ -20,7 +20,7 @@ package struct ReceptionStatistics: Sendable {
 
   static let maximumReordering: Int64 = 50
 
-  package let clockRate: UInt32
+  package private(set) var clockRate: UInt32
   package private(set) var received: Int64 = 0
   /// The number of packets lost since the start; duplicates can make it negative.
   package private(set) var cumulativeLost: Int64 = 0
@@ -110,6 +110,14 @@ package struct ReceptionStatistics: Sendable {
       }
     }
     last = (timestamp, transit)
+  }
+
+  /// Changes the rate of the media clock: the jitter is kept in seconds, and the next packet begins a comparison.
+  mutating func setClockRate(_ rate: UInt32) {
+    guard rate != clockRate, clockRate > 0 else { return }
+    scaledJitter = UInt32(truncatingIfNeeded: UInt64(scaledJitter) * UInt64(rate) / UInt64(clockRate))
+    clockRate = rate
+    last = nil
   }
 
   /// The interarrival jitter, in media clock ticks.

@@ -51,6 +51,9 @@ package struct RTPSender: ~Copyable {
   /// Changes the payload type, after renegotiation.
   package mutating func setPayloadType(_ payloadType: UInt8) { settings.payloadType = payloadType & 0x7F }
 
+  /// Changes the rate of the media clock, after renegotiation. The owner keeps positions on it continuous (RFC 7160).
+  package mutating func setClockRate(_ clockRate: UInt32) { settings.clockRate = clockRate }
+
   /// Enables or disables keeping packets for NACKs, after renegotiation.
   package mutating func setKeepsHistory(_ keeps: Bool) {
     guard keeps != settings.keepsHistory else { return }
@@ -70,15 +73,16 @@ package struct RTPSender: ~Copyable {
   ///
   /// - Parameters:
   ///   - mediaTime: the position of the payload's first sample on the media clock, counted from zero.
+  ///   - payloadType: the payload type of a helper format; nil for the stream's own.
   /// - Returns: the packet's header, or nil, with nothing written or used, when it does not fit.
   package mutating func packetize(
-    payload: RawSpan, mediaTime: UInt32, marker: Bool = false,
+    payload: RawSpan, mediaTime: UInt32, payloadType: UInt8? = nil, marker: Bool = false,
     extensions: RTPHeaderExtensions = RTPHeaderExtensions(), into output: inout OutputSpan<UInt8>
   ) -> RTPHeader? {
     let size = RTPHeader.fixedSize + extensions.encodedSize
     guard output.freeCapacity >= size + payload.byteCount else { return nil }
     let header = RTPHeader(
-      payloadType: settings.payloadType, marker: marker, sequenceNumber: nextSequenceNumber,
+      payloadType: payloadType ?? settings.payloadType, marker: marker, sequenceNumber: nextSequenceNumber,
       timestamp: timestampOffset &+ mediaTime, ssrc: ssrc)
     guard header.write(into: &output, extensions: extensions) != nil else { return nil }
     output.append(contentsOf: payload)
