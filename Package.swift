@@ -172,8 +172,7 @@ let tested: [String: [Target.Dependency]] = [
   "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures", "RTP"],
   "PeerSession": [
     "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "JitterBuffer", "Pictures", "RTP", "SDP", "StackWorlds",
-    "Statistics",
-    "STUN", "TURN",
+    "Statistics", "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],
   "VirtualPeer": ["CallCore", "SimNet", "PeerSession", "Codecs", "StackWorlds", "Statistics", "Vocabulary"],
@@ -188,7 +187,8 @@ let tested: [String: [Target.Dependency]] = [
   "Scenarios": [
     "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "ScenarioSuite", "StackWorlds", "Statistics",
     "PeerSession",
-    "CallCore", "DTLS", "ExternalRecords", "Formats", "SimNet", "VirtualPeer", "Vocabulary", "Profiles", "Yams",
+    "CallCore", "DTLS", "ExternalRecords", "Formats", "Pictures", "SimNet", "VirtualPeer", "Vocabulary", "Profiles",
+    "Yams",
   ],
   "CallSimTesting": ["StrangerProfile"],
 ]

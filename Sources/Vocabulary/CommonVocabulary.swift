@@ -204,7 +204,7 @@ public enum CommonVocabulary {
       "framesSent", "hugeFramesSent", "framesEncoded", "keyFramesEncoded", "qpSum", "firCount", "pliCount")
     + counts("qualityLimitationResolutionChanges")
     + of(.choice(["none", "cpu", "bandwidth", "other"]), "qualityLimitationReason")
-    + of(.count, "frameWidth", "frameHeight", "rtxSsrc") + of(.real, "framesPerSecond") + of(.text, "rid")
+    + of(.count, "frameWidth", "frameHeight", "rtxSsrc") + of(.real, "framesPerSecond")
 
   private static let outbound =
     counts("packetsSent", "nackCount", "retransmittedPacketsSent")

@@ -88,7 +88,7 @@ import Testing
 
   @Test func `a track of another kind, of a stopped transceiver or twice is refused`() throws {
     let pair = try call()
-    #expect(throws: SessionError.notSupported("a video track: this stack has a microphone and no camera")) {
+    #expect(throws: SessionError.notSupported("a video track: this connection is configured without video")) {
       try pair.a.session.replaceTrack(MediaStreamTrack(.video), of: pair.a.microphone)
     }
     let headset = MediaStreamTrack(.audio, id: "headset")

@@ -89,7 +89,7 @@ import Testing
 
   @Test func `a track of a kind there is no codec for is not supported`() {
     let pair = SessionPair()
-    let problem = SessionError.notSupported("a video track: this stack has a microphone and no camera")
+    let problem = SessionError.notSupported("a video track: this connection is configured without video")
     #expect(throws: problem) { try pair.a.session.addTrack(MediaStreamTrack(.video)) }
     #expect(throws: problem) { try pair.a.session.addTransceiver(.video) }
     let transceivers = pair.a.session.transceivers.count

@@ -1,5 +1,6 @@
 import CallCore
 import PeerSession
+import Pictures
 import StackWorlds
 import Statistics
 import Testing
@@ -9,7 +10,16 @@ import Vocabulary
 
 @Suite struct StatisticsVocabularyTests {
   @Test func `every statistic that a scenario may name comes in a call`() throws {
-    let pair = SessionPair { $0.media = .real }
+    var video = VideoSettings()
+    (video.width, video.height) = (160, 120)
+    let pair = SessionPair {
+      $0.media = .real
+      $0.video = video
+    }
+    for side in [pair.a, pair.b] {
+      try side.session.addTrack(.camera)
+      side.camera = GeneratedVideo(.movingBars, size: .qqvga)
+    }
     try pair.negotiate()
     pair.run(for: .seconds(12))
     let report = pair.a.session.statistics(at: pair.now)

@@ -8,7 +8,10 @@ import Vocabulary
 /// What the vocabulary of every peer promises is there.
 @Suite struct KnotosVocabularyTests {
   @Test func `every value of a device and of a selected pair is written in a call`() throws {
-    let world = try KnotosWorld()
+    var device = Device.Settings()
+    device.hasVideo = true
+    device.camera = .movingBars
+    let world = try KnotosWorld(device: device)
     world.perform("alice", "call", to: "bob")
     world.run(for: .seconds(1))
     world.perform("bob", "accept")

@@ -57,6 +57,7 @@ final class KnotosWorld {
         name: user, entropy: .stream(simulator.random.stream("certificate/\(user)")), wallClock: WallClock())
       var session = SessionConfiguration(certificate: certificate, cname: user)
       session.media = .synthetic
+      if device.hasVideo { session.video = VideoSettings() }
       var configuration = VirtualPeer.Configuration(
         name: user, session: session, servers: ["signalling": .init(name: "signalling", endpoint: serverEndpoint)])
       configuration.settings = settings[user] ?? NamedValues([])

@@ -54,7 +54,32 @@ extension KeyCases {
         "clock.skew", ["0s", "-30s"],
         KeyWorld.lan(alice: ", clock: { skew: <> }", talk: "8s")),
       KeyCase("clock.drift", ["0ppm", "20000ppm"], KeyWorld.lan(alice: ", clock: { drift: <> }", talk: "4s")),
-    ] + settings + actions
+    ] + video + settings + actions
+
+  private static let video: [KeyCase] = [
+    KeyCase("peer.video", with: "video: {}", KeyWorld.lan(alice: "<>", bob: ", video: {}")),
+    KeyCase(
+      words: "devices.camera",
+      KeyWorld.lan(
+        alice: ", video: { size: 160x120 }, devices: { camera: <> }", bob: ", video: {}", rest: "media: real")),
+    KeyCase("video.codecs", ["[VP8]", "[VP9]", "[H264]"], seen("size: 160x120, codecs: <>")),
+    KeyCase("video.size", ["160x120", "320x240"], seen("size: <>")),
+    KeyCase("video.frame_rate", ["10", "30"], seen("frame_rate: <>")),
+    KeyCase("video.bitrate", ["50kbps", "300kbps"], seen("bitrate: <>")),
+    KeyCase("video.start_bitrate", ["50kbps", "300kbps"], seen("start_bitrate: <>")),
+    KeyCase("video.temporal_layers", ["1", "2", "3"], seen("size: 160x120, temporal_layers: <>")),
+    KeyCase(words: "video.content", seen("size: 160x120, content: <>")),
+    KeyCase(words: "video.nack", seen("nack: <>")), KeyCase(words: "video.rtx", seen("rtx: <>")),
+    KeyCase(words: "video.pli", seen("pli: <>")), KeyCase(words: "video.fir", seen("fir: <>")),
+    KeyCase(words: "video.transport_cc", seen("transport_cc: <>")), KeyCase(words: "video.remb", seen("remb: <>")),
+  ]
+
+  /// Bob, who has no camera, sees Alice.
+  private static func seen(_ video: String) -> String {
+    KeyWorld.lan(
+      alice: ", video: { \(video) }, devices: { camera: moving-bars }",
+      bob: ", video: {}, devices: { camera: none }", rest: "media: real")
+  }
 
   private static let withCarol = KeyWorld.lan(timeline: KeyWorld.later).replacing(
     "peers:", with: "peers:\n  carol: { <> }")
