@@ -62,7 +62,7 @@ extension KeyCases {
       words: "devices.camera",
       KeyWorld.lan(
         alice: ", video: { size: 160x120 }, devices: { camera: <> }", bob: ", video: {}", rest: "media: real")),
-    KeyCase("video.codecs", ["[VP8]", "[VP9]", "[H264]"], seen("size: 160x120, codecs: <>")),
+    KeyCase("video.codecs", ["[VP8]", "[VP9]", "[H264]", "[AV1]"], seen("size: 160x120, codecs: <>")),
     KeyCase("video.size", ["160x120", "320x240"], seen("size: <>")),
     KeyCase("video.frame_rate", ["10", "30"], seen("frame_rate: <>")),
     KeyCase("video.bitrate", ["50kbps", "300kbps"], seen("bitrate: <>")),

@@ -32,6 +32,7 @@ struct VideoDescriptors {
           references: references, layer: .init(temporal: UInt8(clamping: layer.id), isSwitchingUpPoint: layer.isSync),
           structure: frame.isKeyFrame ? Self.structure(of: frame) : nil))
     case .h264: return .h264(.nonInterleaved)
+    case .av1: return .av1(isKeyFrame: frame.isKeyFrame)
     case .synthetic:
       genericID = (genericID + 1) & 0x7FFF
       return .generic(isKeyFrame: frame.isKeyFrame, pictureID: genericID)

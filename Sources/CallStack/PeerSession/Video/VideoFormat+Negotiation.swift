@@ -14,6 +14,7 @@ extension VideoCodec {
     case .vp8: self = .vp8
     case .vp9: self = .vp9
     case .h264: self = .h264
+    case .av1: self = .av1
     }
   }
 
@@ -24,6 +25,7 @@ extension VideoCodec {
     case .vp8: .vp8
     case .vp9: .vp9
     case .h264: .h264
+    case .av1: .av1
     case .synthetic: .generic
     }
   }
@@ -33,7 +35,8 @@ extension VideoCodec {
     case .vp8: self = .vp8
     case .vp9: self = .vp9
     case .h264: self = .h264
-    case .av1, .generic: self = .synthetic
+    case .av1: self = .av1
+    case .generic: self = .synthetic
     }
   }
 }

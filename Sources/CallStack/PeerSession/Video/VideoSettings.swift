@@ -12,6 +12,8 @@ public struct VideoSettings: Hashable, Sendable {
     case vp9 = "VP9"
     /// H.264 constrained baseline, non-interleaved (RFC 6184).
     case h264 = "H264"
+    /// AV1 profile 0 (the AOM's RTP payload format).
+    case av1 = "AV1"
   }
 
   /// The content of a track, which decides what is sacrificed when the rate is low (W3C `contentHint`).
@@ -23,7 +25,7 @@ public struct VideoSettings: Hashable, Sendable {
   }
 
   /// The codecs, the preferred one first.
-  public var codecs = Codec.allCases
+  public var codecs = [Codec.vp8, .vp9, .h264]
   /// The width of captured pictures in pixels.
   public var width = 640
   /// The height of captured pictures in pixels.
@@ -104,6 +106,7 @@ extension VideoSettings {
     switch codec {
     case .vp8: ([:], 96)
     case .vp9: (["profile-id": "0"], 98)
+    case .av1: (["level-idx": "5", "profile": "0", "tier": "0"], 45)
     case .h264: (["level-asymmetry-allowed": "1", "packetization-mode": "1", "profile-level-id": "42e01f"], 102)
     }
   }

@@ -139,7 +139,7 @@ extension Scenario {
   /// Settings of video; nil is the profile's default.
   public struct Video: Sendable, Equatable {
     /// A video codec, by its name in descriptions.
-    public enum Codec: String, Sendable, CaseIterable { case vp8 = "VP8", vp9 = "VP9", h264 = "H264" }
+    public enum Codec: String, Sendable, CaseIterable { case vp8 = "VP8", vp9 = "VP9", h264 = "H264", av1 = "AV1" }
     /// The content of the pictures (W3C `contentHint`).
     public enum Content: String, Sendable, CaseIterable { case motion, detail }
     /// The size of a picture in pixels.
