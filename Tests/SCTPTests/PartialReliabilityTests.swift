@@ -35,6 +35,11 @@ import Testing
     #expect(world.messages(.right).map(\.payload) == [[7]])
     // The rest was not sent.
     #expect(world.sentCount[0] - first < 30)
+    // The skip ends with a TSN that was never sent, in place of the rest: the peer may have everything before it.
+    let sent = world.sent[0].flatMap { chunks(of: $0) }
+    let last = sent.compactMap { if case .forwardTSN(let chunk) = $0 { chunk.newCumulativeTSN } else { nil } }.last
+    #expect(last != nil)
+    #expect(!sent.contains { if case .data(let chunk) = $0 { chunk.tsn == last } else { false } })
   }
 
   @Test func `a message is not sent after its lifetime`() throws {
