@@ -27,8 +27,7 @@ import Testing
       "CallStack/PeerSession",
       [
         "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS",
-        "SRTP", "Codecs",
-        "Digests",
+        "SRTP", "Codecs", "Digests", "Pictures", "VideoReceive",
       ]
     ),
     ("Formats", ["LibC"]),
@@ -46,7 +45,7 @@ import Testing
       "VirtualPeer",
       [
         "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
-        "Formats", "LibC", "Vocabulary",
+        "Formats", "LibC", "Pictures", "Vocabulary",
       ]
     ),
     ("ExternalRecords", ["CallCore"]),

@@ -37,8 +37,9 @@ import Vocabulary
     id: values
     topology: { turn: true }
     peers:
-      alice: { profile: knotos, network: home }
-      bob: { profile: knotos, network: home }
+      alice: { profile: knotos, network: home, video: { size: 160x120, frame_rate: 10 } }
+      bob: { profile: knotos, network: home, video: { size: 160x120, frame_rate: 10 } }
+    media: real
     timeline:
       - { at: 1s, do: alice.call, to: bob }
       - { at: 3s, do: bob.accept }

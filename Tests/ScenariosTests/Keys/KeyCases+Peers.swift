@@ -125,12 +125,20 @@ extension KeyCases {
     action(
       "unmute", at: "700ms", "bob.unmute",
       in: KeyWorld.lan(timeline: "  - { at: 600ms, do: bob.mute }\n<>", talk: "2s")),
+    action("camera-off", at: "600ms", "bob.camera-off", in: filmed("<>")),
+    action("camera-on", at: "800ms", "bob.camera-on", in: filmed("  - { at: 600ms, do: bob.camera-off }\n<>")),
     action("ice-restart", at: "600ms", "bob.ice-restart"),
     action("switch-network", at: "600ms", "alice.switch-network, to: a", in: twoLines),
     KeyCase(
       "action switch-network.to", ["a", "c"],
       twoLines.replacing("<>", with: "  - { at: 600ms, do: alice.switch-network, to: <> }")),
   ]
+
+  private static func filmed(_ timeline: String) -> String {
+    KeyWorld.lan(
+      alice: ", video: { size: 160x120 }", bob: ", video: { size: 160x120 }", timeline: timeline, rest: "media: real",
+      talk: "2s")
+  }
 
   private static let unaccepted = KeyWorld.lan(timeline: "<>\n\(KeyWorld.later)")
     .replacing("- { id: accept, when: bob.call.state == ringing, do: bob.accept }", with: "")

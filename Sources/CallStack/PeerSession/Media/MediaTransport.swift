@@ -480,7 +480,8 @@ extension RTPRouter.Section {
   fileprivate init(_ media: NegotiatedMedia) {
     let retransmissions = media.remoteSources.compactMap(\.retransmission)
     self.init(
-      mid: Array(media.mid.utf8), payloadTypes: media.receiveCodecs.map(\.payloadType),
+      mid: Array(media.mid.utf8),
+      payloadTypes: (media.receiveCodecs + media.receiveHelpers).map(\.payloadType),
       sources: media.remoteSources.map { source in
         RTPRouter.Source(source.ssrc, role: retransmissions.contains(source.ssrc) ? .retransmission : .media)
       })

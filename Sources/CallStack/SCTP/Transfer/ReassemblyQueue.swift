@@ -102,7 +102,7 @@ struct ReassemblyQueue: Sendable {
     deferredReset = nil
     // Fragments that wait in a stream at its reset can never be delivered.
     if ids.isEmpty {
-      queuedBytes -= streams.values.reduce(0) { $0 + $1.size }
+      for id in streams.keys.sorted() { queuedBytes -= streams[id]?.size ?? 0 }
       streams = [:]
     } else {
       for id in ids { queuedBytes -= streams.removeValue(forKey: id)?.size ?? 0 }
