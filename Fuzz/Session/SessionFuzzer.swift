@@ -29,10 +29,7 @@ private final class Side {
   let socket: Endpoint
   let world = World()
   let driver: SessionDriver<World>
-  var session: CallSession {
-    _read { yield driver.session }
-    _modify { yield &driver.session }
-  }
+  var session: CallSession { driver.session }
   var description = ""
 
   init(_ name: String, _ socket: Endpoint, isProtected: Bool) {
