@@ -32,6 +32,20 @@ public struct DataRate: Hashable, Comparable, Sendable, BitwiseCopyable {
   }
 }
 
+extension DataRate {
+  package static let zero = DataRate(bitsPerSecond: 0)
+
+  package static func + (a: DataRate, b: DataRate) -> DataRate {
+    DataRate(bitsPerSecond: a.bitsPerSecond + b.bitsPerSecond)
+  }
+  /// Returns the difference, or zero if `b` is larger.
+  package static func - (a: DataRate, b: DataRate) -> DataRate {
+    DataRate(bitsPerSecond: max(0, a.bitsPerSecond - b.bitsPerSecond))
+  }
+  package static func += (a: inout DataRate, b: DataRate) { a = a + b }
+  package static func -= (a: inout DataRate, b: DataRate) { a = a - b }
+}
+
 extension DataRate: CustomStringConvertible {
   public var description: String {
     switch bitsPerSecond {

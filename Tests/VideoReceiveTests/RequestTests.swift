@@ -47,6 +47,18 @@ import Testing
     #expect(none == nil)
   }
 
+  @Test func `a request that cannot be sent is tried again after a round trip`() {
+    var requester = KeyFrameRequester()
+    requester.roundTrip = .milliseconds(250)
+    requester.request(.timeout, at: .milliseconds(5))
+    requester.postpone(at: .milliseconds(5))
+    let early = take(&requester, at: 254)
+    #expect(early == nil && requester.deadline == .milliseconds(255))
+    let due = take(&requester, at: 255)
+    #expect(due == .timeout)
+    #expect(requester.sentCount == 1)
+  }
+
   @Test func `a missing structure is asked for once a second`() {
     var requester = KeyFrameRequester()
     var sent: [Int64] = []

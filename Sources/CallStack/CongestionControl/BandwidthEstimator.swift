@@ -51,17 +51,13 @@ package struct BandwidthEstimator: Sendable {
   private static let lossInterval = Interval.seconds(1)
   /// The share of the throughput below which the result of a probe is not believed.
   private static let probeFloor = 0.85
-  /// The number of changes that wait to be taken.
-  private static let changeLimit = 64
 
   package init(settings: Settings = Settings()) {
     self.settings = settings
     probing = ProbeController(settings: settings.probing)
     applicationLimit = ApplicationLimitDetector(settings: settings.applicationLimit)
     window = CongestionWindow(settings: settings.congestionWindow)
-    target = TargetRate(
-      target: .zero, estimate: .zero, stable: .zero, pacing: .zero, padding: .zero, frameDropRatio: 0, lossRatio: 0,
-      roundTrip: .zero, bandwidthPeriod: .seconds(3))
+    target = .initial
   }
 
   // MARK: Outputs
@@ -290,21 +286,14 @@ package struct BandwidthEstimator: Sendable {
     lastLossState = sendSide.lossState
     new.bandwidthPeriod = delayBased.control.bandwidthPeriod
     if new.estimate != target.estimate {
-      note(sendSide.targetReason, from: target.estimate, to: new.estimate, at: now)
+      changes.note(sendSide.targetReason, from: target.estimate, to: new.estimate, at: now)
     } else if new.target != target.target {
-      note(.congestionWindow, from: target.target, to: new.target, at: now)
+      changes.note(.congestionWindow, from: target.target, to: new.target, at: now)
     }
     target = new
     applicationLimit.setEstimate(new.estimate)
     probing.setEstimate(new.estimate, limit: probeLimit, into: &probes, at: now)
     updatePacing()
-  }
-
-  private mutating func note(
-    _ reason: EstimateChange.Reason, from before: DataRate, to after: DataRate, at now: Instant
-  ) {
-    if changes.count == Self.changeLimit { _ = changes.popFirst() }
-    changes.append(EstimateChange(reason: reason, before: before, after: after, time: now))
   }
 
   private mutating func updatePacing() {

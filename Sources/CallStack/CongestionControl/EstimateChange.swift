@@ -24,3 +24,15 @@ package struct EstimateChange: Hashable, Sendable, BitwiseCopyable {
   package let after: DataRate
   package let time: Instant
 }
+
+extension FIFO<EstimateChange> {
+  /// The number of changes that wait to be taken; further ones replace the oldest.
+  private static var limit: Int { 64 }
+
+  mutating func note(
+    _ reason: EstimateChange.Reason, from before: DataRate, to after: DataRate, at now: Instant
+  ) {
+    if count == Self.limit { _ = popFirst() }
+    append(EstimateChange(reason: reason, before: before, after: after, time: now))
+  }
+}

@@ -20,3 +20,10 @@ package struct TargetRate: Hashable, Sendable, BitwiseCopyable {
   /// The expected time between two decreases.
   package var bandwidthPeriod: Interval
 }
+
+extension TargetRate {
+  /// The rates before a controller has started.
+  static let initial = TargetRate(
+    target: .zero, estimate: .zero, stable: .zero, pacing: .zero, padding: .zero, frameDropRatio: 0, lossRatio: 0,
+    roundTrip: .zero, bandwidthPeriod: .seconds(3))
+}

@@ -1,8 +1,6 @@
-package import CallCore
+import CallCore
 
 extension DataRate {
-  package static let zero = DataRate(bitsPerSecond: 0)
-
   /// Makes the rate at which `byteCount` bytes take the interval, which must be positive.
   init(byteCount: Int, per interval: Interval) { self.init(Double(byteCount) * 8 / interval.seconds) }
 
@@ -11,16 +9,7 @@ extension DataRate {
     self.init(bitsPerSecond: bitsPerSecond >= 0x1p62 ? 1 << 62 : Int64(max(0, bitsPerSecond).rounded()))
   }
 
-  package static func + (a: DataRate, b: DataRate) -> DataRate {
-    DataRate(bitsPerSecond: a.bitsPerSecond + b.bitsPerSecond)
-  }
-  /// Returns the difference, or zero if `b` is larger.
-  package static func - (a: DataRate, b: DataRate) -> DataRate {
-    DataRate(bitsPerSecond: max(0, a.bitsPerSecond - b.bitsPerSecond))
-  }
-  package static func += (a: inout DataRate, b: DataRate) { a = a + b }
-  package static func -= (a: inout DataRate, b: DataRate) { a = a - b }
-  package static func * (a: DataRate, factor: Double) -> DataRate { DataRate(a.bits * factor) }
+  static func * (a: DataRate, factor: Double) -> DataRate { DataRate(a.bits * factor) }
 
   /// The rate in bits per second, for calculations.
   var bits: Double { Double(bitsPerSecond) }

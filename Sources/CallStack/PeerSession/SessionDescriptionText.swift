@@ -1,4 +1,4 @@
-internal import SDP
+package import SDP
 
 /// W3C `RTCSessionDescription`.
 public struct SessionDescriptionText: Hashable, Sendable {
@@ -30,6 +30,12 @@ public struct SessionDescriptionText: Hashable, Sendable {
   package var rejectsEverything: Bool {
     guard let parsed = try? SessionDescription(parsing: sdp) else { return false }
     return parsed.media.allSatisfy(\.isRejected)
+  }
+
+  /// Returns whether a section of this kind is not rejected.
+  package func has(_ kind: MediaKind) -> Bool {
+    guard let parsed = try? SessionDescription(parsing: sdp) else { return false }
+    return parsed.media.contains { $0.kind == kind && !$0.isRejected }
   }
 
   /// The reason why an offer's audio must be rejected regardless of codecs; nil if there is none.

@@ -325,7 +325,7 @@ final class CallService: PeerConnectionDelegate {
   /// Whether a call has video: the caller's device decides, and the callee's must have it too.
   private func hasVideo(_ call: Call) -> Bool {
     guard environment.device.settings.hasVideo else { return false }
-    return call.isCaller || KnotosMessage.isVideo(call.pendingOffer ?? "")
+    return call.isCaller || SessionDescriptionText(.offer, sdp: call.pendingOffer ?? "").has(.video)
   }
 
   /// Sends the camera. A caller without one offers to receive; a callee's section follows from the offer.

@@ -1,4 +1,6 @@
 internal import CallCore
+internal import PeerSession
+internal import SDP
 package import VirtualPeer
 
 /// A Knotos event on Socket.IO: a name and one object.
@@ -36,7 +38,7 @@ package struct KnotosMessage: Hashable, Sendable {
     switch body {
     case .offer(let sdp, let callee):
       if sender == nil { members.append(.init("toUserId", .string(callee))) }
-      members += [.init("offer", .string(sdp)), .init("callType", Self.isVideo(sdp) ? "video" : "audio")]
+      members += [.init("offer", .string(sdp)), .init("callType", SessionDescriptionText(.offer, sdp: sdp).has(.video) ? "video" : "audio")]
     case .answer(let sdp): members += [.init("offer", .string(sdp))]
     case .candidate(let text, let mid, let index):
       members += [
@@ -81,9 +83,6 @@ package struct KnotosMessage: Hashable, Sendable {
     default: return nil
     }
   }
-
-  /// Whether a description has video.
-  static func isVideo(_ sdp: String) -> Bool { sdp.contains("\nm=video ") || sdp.contains("\r\nm=video ") }
 
   package init(_ body: Body, callID: String) {
     self.body = body

@@ -95,16 +95,9 @@ final class SessionConnection: PeerConnection {
   }
 
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
-    guard let sender else {
-      driver.session.setAudioEnabled(enabled)
-      return driver.session.setVideoEnabled(enabled)
-    }
-    let kind = driver.session.rtpTransceivers.first { $0.id == sender }?.kind
-    if kind == .video {
-      driver.session.setVideoEnabled(enabled, of: sender)
-    } else {
-      driver.session.setAudioEnabled(enabled, of: sender)
-    }
+    // A sender has one kind of media: the other call changes nothing.
+    driver.session.setAudioEnabled(enabled, of: sender)
+    driver.session.setVideoEnabled(enabled, of: sender)
   }
 
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {

@@ -6,14 +6,14 @@ package import Pictures
 ///
 /// It is deterministic: the same settings and pictures give the same bytes, because there is one thread and libaom reads
 /// no clock. Frames are temporal units whose units have size fields (AV1 specification section 7.5).
-package final class AV1Encoder {
+package final class AV1Encoder: ReopenableEncoder {
   private static let ticksPerSecond = 90_000
   private static let quantizers: (minimum: Int32, maximum: Int32) = (10, 56)
 
-  package private(set) var settings: VideoEncoderSettings
+  package internal(set) var settings: VideoEncoderSettings
   private let context: UnsafeMutablePointer<aom_codec_ctx_t>
   private var configuration = aom_codec_enc_cfg_t()
-  private var isOpen = false
+  private(set) var isOpen = false
   private var pattern: AV1Pattern
   /// The time of the next frame in ticks: the sum of the durations.
   private var ticks: Int64 = 0
@@ -33,16 +33,8 @@ package final class AV1Encoder {
     context.deallocate()
   }
 
-  /// Changes the settings for the following frames. Another bitrate or frame rate takes effect without a key frame;
-  /// anything else begins a new stream with one.
-  package func update(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
-    guard settings != self.settings else { return }
-    try validate(settings)
-    let isNewStream = settings.needsNewStream(after: self.settings)
-    let layers = self.settings.temporalLayers
-    self.settings = settings
-    guard isNewStream || !isOpen else { return try applyRates() }
-    if settings.temporalLayers != layers { pattern.restart(layerCount: settings.temporalLayers) }
+  func reopen(after layerCount: Int) throws(VideoCodecError) {
+    if settings.temporalLayers != layerCount { pattern.restart(layerCount: settings.temporalLayers) }
     owesKeyFrame = true
     try open()
   }
@@ -88,7 +80,7 @@ package final class AV1Encoder {
 }
 
 extension AV1Encoder {
-  private func validate(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
+  func validate(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
     try settings.validate()
     if let speed = settings.speed, !(5...10).contains(speed) { throw .unsupportedSetting("speed") }
     // libaom's real-time mode wants at least a block.
@@ -126,7 +118,7 @@ extension AV1Encoder {
     try setLayers()
   }
 
-  private func applyRates() throws(VideoCodecError) {
+  func applyRates() throws(VideoCodecError) {
     let rates = settings.layerRates
     configuration.rc_target_bitrate = rates[rates.count - 1]
     try check(aom_codec_enc_config_set(context, &configuration))

@@ -6,14 +6,13 @@ package import Pictures
 /// frame, one thread, a key frame every 3000 frames.
 ///
 /// Frames are access units in the byte stream format (ITU-T H.264 annex B); parameter sets precede each key frame.
-package final class H264Encoder {
+package final class H264Encoder: ReopenableEncoder {
   private static let keyFrameInterval: UInt32 = 3_000
 
-  package private(set) var settings: VideoEncoderSettings
+  package internal(set) var settings: VideoEncoderSettings
   private var encoder: UnsafeMutablePointer<ISVCEncoder?>?
   private let output: UnsafeMutablePointer<SFrameBSInfo>
   private var layers = HierarchicalLayers()
-  private var owesKeyFrame = true
 
   package init(settings: VideoEncoderSettings = VideoEncoderSettings()) throws(VideoCodecError) {
     self.settings = settings
@@ -28,19 +27,14 @@ package final class H264Encoder {
     output.deallocate()
   }
 
-  /// Changes the settings for the following frames. Another bitrate or frame rate takes effect without a key frame;
-  /// anything else begins a new stream with one.
-  package func update(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
-    guard settings != self.settings else { return }
-    try validate(settings)
-    let isNewStream = settings.needsNewStream(after: self.settings)
-    self.settings = settings
-    guard isNewStream || encoder == nil else {
-      return try check(
-        callsim_h264_encoder_set_rates(
-          encoder, Int32(clamping: settings.bitrate.bitsPerSecond), Float(settings.frameRate)))
-    }
-    try open()
+  var isOpen: Bool { encoder != nil }
+
+  func reopen(after layerCount: Int) throws(VideoCodecError) { try open() }
+
+  func applyRates() throws(VideoCodecError) {
+    try check(
+      callsim_h264_encoder_set_rates(
+        encoder, Int32(clamping: settings.bitrate.bitsPerSecond), Float(settings.frameRate)))
   }
 
   /// Encodes a picture, which must have the size of the settings.
@@ -63,7 +57,7 @@ package final class H264Encoder {
       quantizer: nil, number: number, layer: layer)
   }
 
-  private func validate(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
+  func validate(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
     try settings.validate()
     guard settings.speed == nil else { throw .unsupportedSetting("speed") }
     // OpenH264 pads to whole macroblocks, and wants at least one.

@@ -7,16 +7,16 @@ package import Pictures
 /// It is deterministic: the same settings and pictures give the same bytes. With a positive `cpu_used` VP8 would adapt
 /// to measured time, so speeds are negative there; threads would be a matter of the machine, so there is one. The owner
 /// measures the time spent inside.
-package final class VPXEncoder {
+package final class VPXEncoder: ReopenableEncoder {
   /// The interval without output after which a frame is not dropped.
   private static let longestDrop = Interval.seconds(2)
   static let ticksPerSecond = 90_000
 
   package let codec: VideoCodec
-  package private(set) var settings: VideoEncoderSettings
+  package internal(set) var settings: VideoEncoderSettings
   let context: UnsafeMutablePointer<vpx_codec_ctx_t>
   private var configuration = vpx_codec_enc_cfg_t()
-  private var isOpen = false
+  private(set) var isOpen = false
   private var pattern: TemporalPattern
   /// The time of the next frame in ticks: the sum of the durations, as libwebrtc hands it over.
   private var ticks: Int64 = 0
@@ -40,19 +40,8 @@ package final class VPXEncoder {
     context.deallocate()
   }
 
-  /// Changes the settings for the following frames. Another bitrate or frame rate takes effect without a key frame;
-  /// anything else begins a new stream with one.
-  package func update(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
-    guard settings != self.settings else { return }
-    try validate(settings)
-    let isNewStream = settings.needsNewStream(after: self.settings)
-    let layers = self.settings.temporalLayers
-    self.settings = settings
-    guard isNewStream || !isOpen else {
-      try apply(rates: settings)
-      return
-    }
-    if settings.temporalLayers != layers { pattern.restart(layerCount: settings.temporalLayers) }
+  func reopen(after layerCount: Int) throws(VideoCodecError) {
+    if settings.temporalLayers != layerCount { pattern.restart(layerCount: settings.temporalLayers) }
     owesKeyFrame = true
     try open()
   }
@@ -97,7 +86,7 @@ package final class VPXEncoder {
 extension VPXEncoder {
   private var dropThreshold: UInt32 { settings.dropsFrames ? 30 : 0 }
 
-  private func validate(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
+  func validate(_ settings: VideoEncoderSettings) throws(VideoCodecError) {
     try settings.validate()
     if let speed = settings.speed, !(codec == .vp8 ? 1...16 : 5...9).contains(speed) {
       throw .unsupportedSetting("speed")
@@ -129,7 +118,7 @@ extension VPXEncoder {
     case .vp9: configureVP9(&configuration)
     default: configureVP8(&configuration)
     }
-    setRates(settings)
+    setRates()
     try check(callsim_vpx_encoder_init(context, interface, &configuration))
     isOpen = true
     switch codec {
@@ -139,14 +128,14 @@ extension VPXEncoder {
     try setIntraLimit()
   }
 
-  private func setRates(_ settings: VideoEncoderSettings) {
+  private func setRates() {
     let (rates, layers) = (settings.layerRates, pattern.layerIDs)
     configuration.rc_target_bitrate = rates[rates.count - 1]
     callsim_vpx_set_layers(&configuration, UInt32(rates.count), rates, UInt32(layers.count), layers)
   }
 
-  private func apply(rates settings: VideoEncoderSettings) throws(VideoCodecError) {
-    setRates(settings)
+  func applyRates() throws(VideoCodecError) {
+    setRates()
     try check(vpx_codec_enc_config_set(context, &configuration))
     try setIntraLimit()
   }

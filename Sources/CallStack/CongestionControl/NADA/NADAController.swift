@@ -48,7 +48,6 @@ package struct NADAController: Sendable {
   private var changes = FIFO<EstimateChange>()
 
   private static let processInterval = Interval.milliseconds(25)
-  private static let changeLimit = 64
   /// The time without feedback after which the rate is halved, and again after each such time.
   private static let timeout = Interval.seconds(1)
   /// The share of the rate that the sender's queue may change at most (RFC 8698 section 5.2.2).
@@ -56,9 +55,7 @@ package struct NADAController: Sendable {
 
   package init(settings: Settings = Settings()) {
     self.settings = settings
-    target = TargetRate(
-      target: .zero, estimate: .zero, stable: .zero, pacing: .zero, padding: .zero, frameDropRatio: 0, lossRatio: 0,
-      roundTrip: .zero, bandwidthPeriod: .seconds(3))
+    target = .initial
   }
 
   // MARK: Outputs
@@ -222,10 +219,7 @@ package struct NADAController: Sendable {
     reference = min(max(rate, minimumRate), maximum)
     if reference < before { stable.drop(to: reference, at: now) }
     stable.target(reference, acknowledged: acknowledgedRate, at: now)
-    if reference != before {
-      if changes.count == Self.changeLimit { _ = changes.popFirst() }
-      changes.append(EstimateChange(reason: reason, before: before, after: reference, time: now))
-    }
+    if reference != before { changes.note(reason, from: before, to: reference, at: now) }
     publish()
   }
 

@@ -128,10 +128,7 @@ final class AudioChannel {
     case .repair: return .unknownPayloadType
     }
     guard let isNews = receive.receive(packet, in: datagram, ecn: ecn, at: now) else { return .unknownPayloadType }
-    // Between the offer and the answer of a hold, packets of a removed track still arrive.
-    guard state.isMuted, state.isAnnounced, isNews, let mid = state.mid else { return .taken }
-    state.isMuted = false
-    return .unmuted(mid: mid)
+    return state.receivedMedia(isNews: isNews)
   }
 
   func adopt(_ ssrc: UInt32, from other: AudioChannel) -> Bool {

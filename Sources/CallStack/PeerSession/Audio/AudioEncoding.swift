@@ -73,17 +73,9 @@ struct AudioEncoding: Hashable {
   private static func bitrateLimit(
     _ media: NegotiatedMedia, _ wishes: OpusParameters, _ duration: PacketDuration
   ) -> Int64? {
-    var limits = wishes.maximumAverageBitrate.map { [Int64($0)] } ?? []
     let headers = headerBits * Int64(audioSampleRate) / Int64(duration.samplesPerChannel)
-    for bandwidth in media.remoteBandwidths {
-      let value = Int64(min(bandwidth.value, 1_000_000_000))
-      switch bandwidth.modifier {
-      case "AS": limits.append(value * 1_000 - headers)
-      case "TIAS": limits.append(value)
-      default: break
-      }
-    }
-    return limits.min().map { max($0, lowestLimit) }
+    let limits = [wishes.maximumAverageBitrate.map(Int64.init), media.remoteBandwidths.limit(headers: headers)]
+    return limits.compactMap(\.self).min().map { max($0, lowestLimit) }
   }
 
   func opus(complexity: Int, expectedPacketLoss: Int) -> OpusEncoder.Settings {

@@ -13,14 +13,14 @@ struct AudioEngine {
   ///
   /// - Parameter transceiver: the transceiver of the track; nil for all tracks.
   func record(_ samples: Span<Int16>, for transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
-    for case .audio(let channel) in channels where channel.isMeant(by: transceiver) { channel.record(samples) }
+    for case .audio(let channel) in channels where channel.state.isMeant(by: transceiver) { channel.record(samples) }
   }
 
   /// Takes the level of the microphone.
   func record(
     _ level: AudioLevel, duration: Interval, for transceiver: Transceiver.ID?, in channels: [MediaChannel]
   ) {
-    for case .audio(let channel) in channels where channel.isMeant(by: transceiver) {
+    for case .audio(let channel) in channels where channel.state.isMeant(by: transceiver) {
       channel.record(level, duration: duration)
     }
   }
@@ -40,12 +40,6 @@ struct AudioEngine {
   /// Enables or disables one track, or with nil all present and future tracks.
   mutating func setEnabled(_ enabled: Bool, of transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
     if transceiver == nil { isEnabled = enabled }
-    for case .audio(let channel) in channels where channel.isMeant(by: transceiver) { channel.isEnabled = enabled }
-  }
-}
-
-extension AudioChannel {
-  fileprivate func isMeant(by transceiver: Transceiver.ID?) -> Bool {
-    transceiver == nil || state.transceiver == transceiver
+    for case .audio(let channel) in channels where channel.state.isMeant(by: transceiver) { channel.isEnabled = enabled }
   }
 }

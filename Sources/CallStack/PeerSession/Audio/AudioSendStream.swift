@@ -39,13 +39,7 @@ final class AudioSendStream {
   private var isTalking = false
   private let scratch: UnsafeMutableBufferPointer<UInt8>
   private let wrapped: UnsafeMutableBufferPointer<UInt8>
-  /// The MID of the section, while packets carry it.
-  private var name: (id: UInt8, mid: [UInt8])?
-  /// The extension identifier of the transport-wide sequence number.
-  private var numberID: UInt8?
-  /// The header extensions of every packet, built from `name` and `numberID`.
-  private var extensions = RTPHeaderExtensions()
-  private var transportNumberOffset: Int?
+  private var extensions = StreamExtensions()
   /// The rest of an Ethernet frame after IPv6, UDP, a Send indication to an IPv6 peer, RTP with its extension, and the
   /// SRTP tag. The encoder lowers its rate to fit into it; a much larger packet could not be sent.
   private static let maximumPayload = maximumDatagramSize - 48 - 48 - 12 - 24 - 16
@@ -174,16 +168,7 @@ final class AudioSendStream {
   ///   - mid: the section name carried by every packet (RFC 9143 section 15) until the remote side reports on the
   ///     stream and so knows its source. Nil to leave this as it is.
   func setExtensions(_ negotiated: MediaExtensions, isNumbered: Bool, naming mid: String?) {
-    if let mid { name = negotiated.mid.map { ($0, Array(mid.utf8)) } }
-    numberID = isNumbered ? negotiated.transportNumber : nil
-    composeExtensions()
-  }
-
-  private func composeExtensions() {
-    extensions = RTPHeaderExtensions()
-    if let name { extensions.append(id: name.id, bytes: name.mid.span.bytes) }
-    let slot = numberID.flatMap { extensions.reserve(id: $0, length: 2) }
-    transportNumberOffset = slot.map { extensions.offset(of: $0) }
+    extensions.set(negotiated, isNumbered: isNumbered, mid: mid, rid: nil)
   }
 
   /// Whether a whole packet of samples was recorded and not encoded yet.
@@ -206,7 +191,7 @@ final class AudioSendStream {
 
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
   /// Whether packets carry transport-wide numbers.
-  var isNumbered: Bool { numberID != nil }
+  var isNumbered: Bool { extensions.originalNumberOffset != nil }
   var roundTrip: Interval? { rtp.remoteInbound.roundTripTime }
 
   // MARK: Samples
@@ -271,12 +256,12 @@ final class AudioSendStream {
   ) {
     _ = pacer.enqueue(.audio, at: now) { output in
       let header = rtp.packetize(
-        payload: payload, mediaTime: ticks, payloadType: payloadType, marker: marker, extensions: extensions,
+        payload: payload, mediaTime: ticks, payloadType: payloadType, marker: marker, extensions: extensions.original,
         into: &output)
       guard let header else { return nil }
       return OutgoingPacket(
-        header: header, headerSize: RTPHeader.fixedSize + extensions.encodedSize, captured: now,
-        transportNumberOffset: transportNumberOffset)
+        header: header, headerSize: RTPHeader.fixedSize + extensions.original.encodedSize, captured: now,
+        transportNumberOffset: extensions.originalNumberOffset)
     }
   }
 
@@ -320,8 +305,8 @@ final class AudioSendStream {
 
   private func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     guard retransmission != nil else { return rtp.takeRetransmission(into: &output, at: now) }
-    var packet = rtp.takeRetransmission(on: &retransmission!, extensions: extensions, into: &output, at: now)
-    packet?.transportNumberOffset = transportNumberOffset
+    var packet = rtp.takeRetransmission(on: &retransmission!, extensions: extensions.repair, into: &output, at: now)
+    packet?.transportNumberOffset = extensions.repairNumberOffset
     return packet
   }
 
@@ -388,10 +373,7 @@ final class AudioSendStream {
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
     guard block.ssrc == rtp.ssrc else { return }
     rtp.receive(block, clock: clock, at: now)
-    if name != nil {
-      name = nil
-      composeExtensions()
-    }
+    extensions.forgetNames()
     guard settings.expectedLossPercent == nil else { return }
     let expected = expectedLoss.add(rtp.remoteInbound.fractionLost, at: now)
     lastExpectedLoss = expected

@@ -10,8 +10,6 @@ struct BandwidthControl {
   /// The streams of the allocator.
   private var streams: [Int] = []
   private var isAvailable = false
-  /// The current rate of retransmissions, which is taken from the encoders.
-  var repairRate = DataRate.zero
   /// The counts of the last report about each of our sources.
   private var reported: [(ssrc: UInt32, lost: Int64, highest: Int64)] = []
 
@@ -30,7 +28,9 @@ struct BandwidthControl {
   // MARK: Streams
 
   /// Applies the streams of a negotiation, or changed limits.
-  mutating func setStreams(of channels: [MediaChannel], pacer: inout Pacer, at now: Instant) {
+  mutating func setStreams(
+    of channels: [MediaChannel], pacer: inout Pacer, limiter: RetransmissionLimiter, at now: Instant
+  ) {
     let current = channels.compactMap(\.allocation)
     for id in streams where !current.contains(where: { $0.id == id }) { allocator.remove(id) }
     for stream in current { allocator.set(stream) }
@@ -40,12 +40,14 @@ struct BandwidthControl {
     }
     estimator.setPacingFactor(isNumbered ? Self.pacingFactors.numbered : Self.pacingFactors.otherwise)
     estimator.setStreams(allocator.limits, at: now)
-    divide(among: channels)
+    divide(among: channels, limiter, at: now)
     apply(to: &pacer, at: now)
   }
 
-  private mutating func divide(among channels: [MediaChannel]) {
+  /// Divides the estimate; what is sent again is taken from the encoders.
+  private mutating func divide(among channels: [MediaChannel], _ limiter: RetransmissionLimiter, at now: Instant) {
     guard isAvailable else { return }
+    let repairShare = repairShare(limiter.rate(at: now))
     allocator.allocate(estimator.target.target, stable: estimator.target.stable)
     for case .video(let channel) in channels {
       guard let send = channel.send else { continue }
@@ -55,9 +57,9 @@ struct BandwidthControl {
   }
 
   /// The share of the rate that retransmissions take; libwebrtc gives them at most half.
-  private var repairShare: Double {
+  private func repairShare(_ rate: DataRate) -> Double {
     let target = Double(estimator.target.target.bitsPerSecond)
-    return target > 0 ? min(Self.largestRepairShare, Double(repairRate.bitsPerSecond) / target) : 0
+    return target > 0 ? min(Self.largestRepairShare, Double(rate.bitsPerSecond) / target) : 0
   }
 
   private static let largestRepairShare = 0.5
@@ -65,11 +67,13 @@ struct BandwidthControl {
   // MARK: Time and packets
 
   /// Begins when the transport is connected.
-  mutating func start(_ channels: [MediaChannel], pacer: inout Pacer, at now: Instant) {
+  mutating func start(
+    _ channels: [MediaChannel], pacer: inout Pacer, limiter: RetransmissionLimiter, at now: Instant
+  ) {
     guard !isAvailable else { return }
     isAvailable = true
     estimator.setAvailable(true, at: now)
-    divide(among: channels)
+    divide(among: channels, limiter, at: now)
     apply(to: &pacer, at: now)
   }
 
@@ -88,21 +92,22 @@ struct BandwidthControl {
   ///
   /// - Parameter change: called with each change of the estimate.
   mutating func advance(
-    to now: Instant, _ channels: [MediaChannel], pacer: inout Pacer, change: (EstimateChange) -> Void
+    to now: Instant, _ channels: [MediaChannel], pacer: inout Pacer, limiter: RetransmissionLimiter,
+    change: (EstimateChange) -> Void
   ) {
     let before = estimator.target
     estimator.process(at: now)
-    settle(since: before, channels, pacer: &pacer, at: now, change: change)
+    settle(since: before, channels, pacer: &pacer, limiter: limiter, at: now, change: change)
   }
 
   /// Takes the results of feedback about packets.
   mutating func receive(
     _ results: [TransportSequencer.Result], bytesInFlight: Int, _ channels: [MediaChannel], pacer: inout Pacer,
-    at now: Instant, change: (EstimateChange) -> Void
+    limiter: RetransmissionLimiter, at now: Instant, change: (EstimateChange) -> Void
   ) {
     let before = estimator.target
     estimator.receive(results, bytesInFlight: bytesInFlight, at: now)
-    settle(since: before, channels, pacer: &pacer, at: now, change: change)
+    settle(since: before, channels, pacer: &pacer, limiter: limiter, at: now, change: change)
   }
 
   mutating func receive(_ estimate: ReceiverEstimate, at now: Instant) {
@@ -130,13 +135,13 @@ struct BandwidthControl {
   }
 
   private mutating func settle(
-    since before: TargetRate, _ channels: [MediaChannel], pacer: inout Pacer, at now: Instant,
-    change: (EstimateChange) -> Void
+    since before: TargetRate, _ channels: [MediaChannel], pacer: inout Pacer, limiter: RetransmissionLimiter,
+    at now: Instant, change: (EstimateChange) -> Void
   ) {
     while let probe = estimator.nextProbe() { pacer.probe(probe) }
     while let next = estimator.nextChange() { change(next) }
     guard estimator.target != before else { return }
-    divide(among: channels)
+    divide(among: channels, limiter, at: now)
     estimator.setStreams(allocator.limits, at: now)
     apply(to: &pacer, at: now)
   }

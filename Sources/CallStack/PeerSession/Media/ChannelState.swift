@@ -36,6 +36,19 @@ struct ChannelState {
 
   init(_ transceiver: Transceiver.ID) { self.transceiver = transceiver }
 
+  /// Returns whether a call about one transceiver, or with nil about all, is about this one.
+  func isMeant(by transceiver: Transceiver.ID?) -> Bool { transceiver == nil || self.transceiver == transceiver }
+
+  /// Takes a packet of the remote track, of which the first ends its muting. Between the offer and the answer of a hold,
+  /// packets of a removed track still arrive.
+  ///
+  /// - Parameter isNews: whether the packet shows that its source is active.
+  mutating func receivedMedia(isNews: Bool) -> MediaChannel.Reception {
+    guard isMuted, isAnnounced, isNews, let mid else { return .taken }
+    isMuted = false
+    return .unmuted(mid: mid)
+  }
+
   /// Applies the result of a negotiation; nil when the section is rejected.
   mutating func apply(_ media: NegotiatedMedia?) {
     guard let media else { return }

@@ -62,10 +62,10 @@ enum MediaChannel {
 
   /// Applies the result of a negotiation; nil when the section is rejected. Streams keep their sequence numbers and
   /// counters during a hold.
-  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource, at now: Instant) {
+  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     switch self {
     case .audio(let channel): channel.apply(media, extensions: extensions, random: random)
-    case .video(let channel): channel.apply(media, extensions: extensions, random: random, at: now)
+    case .video(let channel): channel.apply(media, extensions: extensions, random: random)
     }
   }
 
@@ -121,6 +121,14 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.send?.dropPending()
     case .video: break
+    }
+  }
+
+  /// Whether it sends video, or may at once.
+  var sendsVideo: Bool {
+    switch self {
+    case .audio: false
+    case .video(let channel): channel.send?.isSending ?? false
     }
   }
 

@@ -105,7 +105,7 @@ final class MediaTransport {
     _ parameters: [EncodingParameters], of transceiver: Transceiver.ID, _ kind: MediaKind, at now: Instant
   ) {
     channel(of: transceiver, kind).setParameters(parameters)
-    bandwidth?.setStreams(of: channels, pacer: &pacer, at: now)
+    bandwidth?.setStreams(of: channels, pacer: &pacer, limiter: limiter, at: now)
   }
 
   /// Returns an SSRC that is unique in the session (RFC 3550 section 8.1).
@@ -178,7 +178,7 @@ final class MediaTransport {
     for section in media { _ = channel(of: section.transceiver, section.kind) }
     for channel in channels {
       channel.apply(
-        media.first { $0.transceiver == channel.state.transceiver }, extensions: sent, random: random, at: now)
+        media.first { $0.transceiver == channel.state.transceiver }, extensions: sent, random: random)
     }
     let received = media.filter(\.direction.receives)
     owners = []
@@ -191,14 +191,14 @@ final class MediaTransport {
 
   /// Estimates the bandwidth as long as video has been sent.
   private func controlBandwidth(at now: Instant) {
-    let sendsVideo = channels.contains { channel in
+    let hasSender = channels.contains { channel in
       if case .video(let video) = channel { video.send != nil } else { false }
     }
-    if bandwidth == nil, sendsVideo {
+    if bandwidth == nil, hasSender {
       bandwidth = BandwidthControl(start: configuration.video?.startBitrate ?? Self.pacingRate)
-      if isConnected { bandwidth?.start(channels, pacer: &pacer, at: now) }
+      if isConnected { bandwidth?.start(channels, pacer: &pacer, limiter: limiter, at: now) }
     }
-    bandwidth?.setStreams(of: channels, pacer: &pacer, at: now)
+    bandwidth?.setStreams(of: channels, pacer: &pacer, limiter: limiter, at: now)
   }
 
   /// Ends the channels of removed transceivers.
@@ -210,7 +210,7 @@ final class MediaTransport {
   /// Starts media and RTCP on the connected transport.
   func start(at now: Instant) {
     isConnected = true
-    bandwidth?.start(channels, pacer: &pacer, at: now)
+    bandwidth?.start(channels, pacer: &pacer, limiter: limiter, at: now)
     startReporting(at: now)
   }
 
@@ -292,7 +292,7 @@ final class MediaTransport {
 
   /// Queues the padding of a probe or a gap, on the first retransmission stream that there is.
   private func pad(at now: Instant) {
-    guard let channel = channels.first(where: { $0.allocation != nil && $0.kind == .video }) else { return }
+    guard let channel = channels.first(where: \.sendsVideo) else { return }
     pacer.pad(at: now) { count, output in channel.pad(count, into: &output, at: now) }
   }
 
@@ -398,9 +398,8 @@ final class MediaTransport {
       case .transportFeedback(let feedback):
         feedbackResults.removeAll(keepingCapacity: true)
         sequencer.receive(feedback, into: &feedbackResults)
-        bandwidth?.repairRate = limiter.rate(at: now)
         bandwidth?.receive(
-          feedbackResults, bytesInFlight: sequencer.bytesInFlight, channels, pacer: &pacer, at: now
+          feedbackResults, bytesInFlight: sequencer.bytesInFlight, channels, pacer: &pacer, limiter: limiter, at: now
         ) { events.append(.bandwidthEstimate($0)) }
       case .pictureLossIndication(let indication):
         for channel in channels { channel.receive(indication) }
@@ -439,8 +438,7 @@ final class MediaTransport {
   /// Updates the estimate of the bandwidth, and decodes and shows pictures that are due.
   func advance(to now: Instant, events: inout FIFO<SessionOutput>) {
     guard isRunning else { return }
-    bandwidth?.repairRate = limiter.rate(at: now)
-    bandwidth?.advance(to: now, channels, pacer: &pacer) { events.append(.bandwidthEstimate($0)) }
+    bandwidth?.advance(to: now, channels, pacer: &pacer, limiter: limiter) { events.append(.bandwidthEstimate($0)) }
     for case .video(let channel) in channels {
       let mid = channel.state.mid ?? ""
       channel.receive?.advance(to: now) { _, frame in

@@ -38,6 +38,9 @@ struct ReceiveStatistics {
   struct Video {
     let counters: VideoReceiveCounters
     let receiver: VideoReceiveStatistics
+    let retransmission: RetransmissionReceiver
+    /// The stream that retransmits; nil before its first packet.
+    let repair: RTPReceiver?
     let freezes: FreezeDetector
   }
 }
@@ -58,7 +61,7 @@ extension MediaChannel {
       return stream.encodings.map { encoding in
         SendStatistics(
           kind: kind, state: channel.state, ssrc: encoding.rtp.ssrc,
-          isActive: stream.isActive && encoding.rate > .bitsPerSecond(0), bitrate: encoding.targetRate,
+          isActive: stream.isActive && encoding.rate > .zero, bitrate: encoding.targetRate,
           outbound: encoding.rtp.outbound, remoteInbound: encoding.rtp.remoteInbound,
           video: .init(
             rid: encoding.rid, retransmissionSSRC: encoding.retransmissionSSRC, counters: encoding.counters,
@@ -86,7 +89,8 @@ extension MediaChannel {
           kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
           remoteOutbound: source.rtp.remoteOutbound,
           video: .init(
-            counters: source.counters, receiver: source.receiver.statistics, freezes: source.receiver.freezes))
+            counters: source.counters, receiver: source.receiver.statistics, retransmission: source.retransmission,
+            repair: source.repair, freezes: source.receiver.freezes))
       }
     }
   }

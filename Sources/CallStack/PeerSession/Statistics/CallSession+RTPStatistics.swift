@@ -128,11 +128,11 @@ extension CallSession {
     members.add("codecId", codec.map { Self.identifier(of: $0, "I") })
     members.add("remoteId", remote.reportsSent > 0 ? remoteID : nil)
     // What another source retransmits for this one counts with it, as in libwebrtc.
-    let repair = receive.video?.counters
-    members.add("packetsReceived", rtp.packetsReceived + (repair?.repairPackets ?? 0))
-    members.add("bytesReceived", rtp.bytesReceived + (repair?.repairBytes ?? 0))
-    members.add("headerBytesReceived", rtp.headerBytesReceived + (repair?.repairHeaderBytes ?? 0))
-    members.add("rtxSsrc", repair?.retransmissionSSRC.map(Int64.init))
+    let repair = receive.video?.repair
+    members.add("packetsReceived", rtp.packetsReceived + (repair?.inbound.packetsReceived ?? 0))
+    members.add("bytesReceived", rtp.bytesReceived + (repair?.inbound.bytesReceived ?? 0))
+    members.add("headerBytesReceived", rtp.headerBytesReceived + (repair?.inbound.headerBytesReceived ?? 0))
+    members.add("rtxSsrc", repair.map { Int64($0.ssrc) })
     members.add("packetsLost", rtp.packetsLost)
     members.add("jitter", rtp.jitter)
     members.add("packetsReceivedWithEct1", rtp.packetsReceivedWithEct1)

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import JitterBuffer
 internal import Pictures
+internal import RTP
 internal import Statistics
 internal import VideoReceive
 
@@ -52,8 +53,8 @@ struct StatsMembers {
 
   mutating func add(_ video: ReceiveStatistics.Video, at now: Instant) {
     let (counters, receiver, freezes) = (video.counters, video.receiver, video.freezes)
-    add("retransmittedPacketsReceived", counters.retransmittedPacketsReceived)
-    add("retransmittedBytesReceived", counters.retransmittedBytesReceived)
+    add("retransmittedPacketsReceived", Int64(video.retransmission.recoveredCount))
+    add("retransmittedBytesReceived", video.retransmission.recoveredBytes)
     add("framesReceived", Int64(receiver.framesReceived))
     add("framesDecoded", counters.framesDecoded)
     add("keyFramesDecoded", counters.keyFramesDecoded)

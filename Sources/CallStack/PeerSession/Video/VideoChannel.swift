@@ -52,7 +52,7 @@ final class VideoChannel {
   // MARK: Negotiation
 
   /// Applies the result of a negotiation; nil when the section is rejected.
-  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource, at now: Instant) {
+  func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     state.apply(media)
     applySending(media, extensions: extensions, random: random)
     let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
@@ -73,8 +73,8 @@ final class VideoChannel {
     let stream =
       send
       ?? VideoSendStream(
-        settings: settings, fidelity: configuration.media, media: media, codec: codec, video: video, track: track,
-        parameters: state.encodings, random: random)
+        settings: settings, media: media, codec: codec, video: video, track: track, parameters: state.encodings,
+        random: random)
     send = stream
     stream.isActive = true
     stream.update(media, codec, video: video, extensions: extensions, naming: wasActive ? nil : media.mid)
@@ -101,9 +101,7 @@ final class VideoChannel {
     guard let isNews = receive.receive(packet, on: route, in: datagram, ecn: ecn, at: now) else {
       return .unknownPayloadType
     }
-    guard state.isMuted, state.isAnnounced, isNews, let mid = state.mid else { return .taken }
-    state.isMuted = false
-    return .unmuted(mid: mid)
+    return state.receivedMedia(isNews: isNews)
   }
 
   func adopt(_ ssrc: UInt32, from other: VideoChannel) -> Bool {
@@ -116,18 +114,5 @@ final class VideoChannel {
   /// source.
   func forgetWhatIsOver() {
     if let stream = receive, !stream.isActive, stream.isOver { receive = nil }
-  }
-}
-
-/// The members of W3C's `media-source` that only video has.
-struct VideoSourceCounters {
-  private(set) var frames: Int64 = 0
-  private(set) var size: PictureSize?
-  private(set) var rate = FrameRateMeter()
-
-  mutating func count(_ size: PictureSize, at now: Instant) {
-    frames += 1
-    self.size = size
-    rate.count(at: now)
   }
 }

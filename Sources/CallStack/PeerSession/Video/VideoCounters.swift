@@ -1,6 +1,19 @@
 internal import CallCore
 internal import Pictures
 
+/// The members of W3C's `media-source` that only video has.
+struct VideoSourceCounters {
+  private(set) var frames: Int64 = 0
+  private(set) var size: PictureSize?
+  private(set) var rate = FrameRateMeter()
+
+  mutating func count(_ size: PictureSize, at now: Instant) {
+    frames += 1
+    self.size = size
+    rate.count(at: now)
+  }
+}
+
 /// The members of W3C's `outbound-rtp` that only video has.
 struct VideoSendCounters {
   var framesSent: Int64 = 0
@@ -10,8 +23,6 @@ struct VideoSendCounters {
   var qpSum: Int64?
   var pliCount: Int64 = 0
   var firCount: Int64 = 0
-  /// The number of pictures that the rate control of the encoder dropped; not one of W3C's members.
-  var framesDropped: Int64 = 0
   var size: PictureSize?
   var rate = FrameRateMeter()
 
@@ -27,13 +38,6 @@ struct VideoReceiveCounters {
   var qpSum: Int64?
   var pliCount: Int64 = 0
   var firCount: Int64 = 0
-  var retransmittedPacketsReceived: Int64 = 0
-  var retransmittedBytesReceived: Int64 = 0
-  /// The stream that retransmits, with all of its packets; padding counts with the headers.
-  var retransmissionSSRC: UInt32?
-  var repairPackets: Int64 = 0
-  var repairBytes: Int64 = 0
-  var repairHeaderBytes: Int64 = 0
   /// The sum of the times between the first packet of a frame and its decoding in seconds, and the number of frames.
   var jitterBufferDelay = 0.0
   var jitterBufferEmittedCount: Int64 = 0

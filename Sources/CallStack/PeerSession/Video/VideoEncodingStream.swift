@@ -12,7 +12,6 @@ final class VideoEncodingStream {
   private var retransmission: RetransmissionSender?
   let retransmissionSSRC: UInt32?
   let rid: String?
-  private(set) var codec: NegotiatedCodec
   private(set) var settings: VideoEncoderSettings
   private(set) var adaptation: VideoAdaptation
   /// The capture time from which the next picture is encoded, when fewer are sent than captured.
@@ -25,7 +24,7 @@ final class VideoEncodingStream {
   private var descriptors: VideoDescriptors
   private(set) var counters = VideoSendCounters()
   /// The rate for media with all headers; zero while the encoding is paused.
-  private(set) var rate = DataRate.bitsPerSecond(0)
+  private(set) var rate = DataRate.zero
   private var isKeyFrameRequested = false
   private var lastKeyFrame: Instant?
   private var lastCapture: (mediaTime: UInt32, captured: Instant)?
@@ -46,7 +45,6 @@ final class VideoEncodingStream {
   ) {
     adaptation = VideoAdaptation(size: settings.size, frameRate: settings.frameRate, content: content)
     self.rid = rid
-    self.codec = codec
     self.settings = settings
     videoCodec = video
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
@@ -73,7 +71,6 @@ final class VideoEncodingStream {
   func update(_ codec: NegotiatedCodec, video: VideoCodec) {
     rtp.setPayloadType(codec.payloadType)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
-    self.codec = codec
     guard video != videoCodec else { return }
     videoCodec = video
     encoder = nil
@@ -90,7 +87,7 @@ final class VideoEncodingStream {
   func setRate(_ rate: DataRate, repairShare: Double) {
     if self.rate == .zero, rate > .zero, rtp.outbound.packetsSent > 0 { requestKeyFrame() }
     self.rate = rate
-    settings.bitrate = max(mediaRate * (1 - repairShare), .kilobitsPerSecond(5))
+    settings.bitrate = max(mediaRate(repairShare: repairShare), .kilobitsPerSecond(5))
     adapt()
   }
 
@@ -121,12 +118,14 @@ final class VideoEncodingStream {
   }
 
   /// The rate that is left for the encoder: each packet has headers, and a tag.
-  private var mediaRate: DataRate {
+  ///
+  /// - Parameter repairShare: the share for retransmissions.
+  private func mediaRate(repairShare: Double) -> DataRate {
     let frames = Double(settings.frameRate)
     let payload = Double(Self.maximumPacket - headerSize)
     let packets = max(frames, (Double(rate.bitsPerSecond) / 8 / payload).rounded(.up))
     let overhead = packets * Double(headerSize + MediaTransport.lowerOverhead) * 8
-    return .bitsPerSecond(Int64(Double(rate.bitsPerSecond) - overhead))
+    return .bitsPerSecond(Int64(max(0, (Double(rate.bitsPerSecond) - overhead) * (1 - repairShare)).rounded()))
   }
 
   /// The rate of the encoder; zero while the encoding is paused.
@@ -151,17 +150,8 @@ final class VideoEncodingStream {
     guard rate > .zero, isWanted(input.captured) else { return }
     let isDue = lastKeyFrame.map { now - $0 >= Self.keyFrameInterval } ?? true
     let forces = isKeyFrameRequested && isDue
-    let frame: EncodedVideoFrame?
-    do throws(VideoCodecError) {
-      frame = try encodeFrame(&input, forcingKeyFrame: forces)
-    } catch {
-      counters.framesDropped += 1
-      return
-    }
-    guard let frame else {
-      counters.framesDropped += 1
-      return
-    }
+    // A frame that the encoder drops or cannot code is not sent; the next one may be.
+    guard let frame = try? encodeFrame(&input, forcingKeyFrame: forces) else { return }
     count(frame, at: now)
     if frame.isKeyFrame {
       isKeyFrameRequested = false

@@ -14,7 +14,7 @@ struct VideoEngine {
     _ input: inout VideoInput, for transceiver: Transceiver.ID?, in channels: [MediaChannel], isSendable: Bool,
     into pacer: inout Pacer, at now: Instant
   ) {
-    for case .video(let channel) in channels where transceiver == nil || channel.state.transceiver == transceiver {
+    for case .video(let channel) in channels where channel.state.isMeant(by: transceiver) {
       channel.record(&input, isSendable: isSendable, into: &pacer, at: now)
     }
   }
@@ -22,7 +22,7 @@ struct VideoEngine {
   /// Enables or disables one track, or with nil all present and future tracks.
   mutating func setEnabled(_ enabled: Bool, of transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
     if transceiver == nil { isEnabled = enabled }
-    for case .video(let channel) in channels where transceiver == nil || channel.state.transceiver == transceiver {
+    for case .video(let channel) in channels where channel.state.isMeant(by: transceiver) {
       channel.isEnabled = enabled
     }
   }

@@ -44,7 +44,7 @@ final class VideoReceiveStream {
     request =
       first.feedback.contains(.pictureLoss)
       ? .pictureLossIndication : first.feedback.contains(.fullIntraRequest) ? .fullIntraRequest : nil
-    for source in sources { source.accept(codecs, nack: nack, request: request) }
+    for source in sources { source.accept(codecs, nack: nack, request: request, associations: associations) }
   }
 
   /// Whether every source has sent a BYE and nothing since.
@@ -62,11 +62,9 @@ final class VideoReceiveStream {
       let source = source(packet.header.ssrc, encoding: route.encoding, at: now)
       return source.receive(packet, in: datagram, ecn: ecn, at: now)
     case .retransmission:
-      guard let association = associations.first(where: { $0.payloadType == packet.header.payloadType }) else {
-        return nil
-      }
+      guard associations.contains(where: { $0.payloadType == packet.header.payloadType }) else { return nil }
       source(repairedBy: packet.header.ssrc, encoding: route.encoding)?
-        .receiveRetransmission(packet, originalPayloadType: association.original, in: datagram, at: now)
+        .receiveRetransmission(packet, in: datagram, at: now)
       return false
     case .repair: return nil
     }
@@ -83,7 +81,8 @@ final class VideoReceiveStream {
 
   private func source(_ ssrc: UInt32, encoding: Int, at now: Instant) -> VideoSource {
     if let known = sources.first(where: { $0.ssrc == ssrc }) { return known }
-    let made = VideoSource(ssrc, encoding: encoding, codecs: codecs, nack: nack, request: request, at: now)
+    let made = VideoSource(
+      ssrc, encoding: encoding, codecs: codecs, nack: nack, request: request, associations: associations, at: now)
     adopt(made)
     return made
   }

@@ -13,6 +13,7 @@ final class VideoSendStream {
   let number: Int
   /// The wishes of the application for each encoding, in the order of ``encodings``.
   private var parameters: [EncodingParameters]
+  /// The limit of an encoding in the remote description.
   private var limit: DataRate?
   /// Whether the negotiated direction sends. If not, nothing is encoded: the streams keep their sequence numbers, which
   /// must never be used twice with one key.
@@ -23,8 +24,8 @@ final class VideoSendStream {
   private(set) var isNumbered = false
 
   init(
-    settings: VideoSettings, fidelity: MediaFidelity, media: NegotiatedMedia, codec: NegotiatedCodec, video: VideoCodec,
-    track: LocalTrack, parameters: [EncodingParameters], random: RandomSource
+    settings: VideoSettings, media: NegotiatedMedia, codec: NegotiatedCodec, video: VideoCodec, track: LocalTrack,
+    parameters: [EncodingParameters], random: RandomSource
   ) {
     self.settings = settings
     self.parameters = parameters
@@ -53,25 +54,14 @@ final class VideoSendStream {
     _ media: NegotiatedMedia, _ codec: NegotiatedCodec, video: VideoCodec, extensions: MediaExtensions,
     naming mid: String?
   ) {
-    limit = Self.limit(media.remoteBandwidths)
+    // Our rates count headers, as `b=AS` does.
+    let remote = media.remoteBandwidths.limit(headers: 0)
+    limit = remote.map { max(.bitsPerSecond($0), VideoSettings.minimumBitrate) }
     isNumbered = codec.feedback.contains(.transportCC)
     for encoding in encodings {
       encoding.update(codec, video: video)
       encoding.setExtensions(extensions, isNumbered: isNumbered, naming: mid)
     }
-  }
-
-  /// Returns the limit that the remote side sets in its description, for all encodings together.
-  private static func limit(_ bandwidths: [Bandwidth]) -> DataRate? {
-    let limits = bandwidths.compactMap { bandwidth -> DataRate? in
-      let value = Int64(min(bandwidth.value, 1_000_000_000))
-      switch bandwidth.modifier {
-      case "AS": return .kilobitsPerSecond(value)
-      case "TIAS": return .bitsPerSecond(value)
-      default: return nil
-      }
-    }
-    return limits.min().map { max($0, VideoSettings.minimumBitrate) }
   }
 
   func setParameters(_ parameters: [EncodingParameters]) {
@@ -96,19 +86,16 @@ final class VideoSendStream {
     }
   }
 
+  /// Whether an encoding may be sent.
+  var isSending: Bool { isActive && encodings.indices.contains { parameters(of: $0).isActive } }
+
   /// The stream for the division of the bandwidth; nil while nothing is sent.
   var allocation: RateAllocator.Stream? {
-    guard isActive else { return nil }
-    var stream: RateAllocator.Stream
-    if encodings.count == 1 {
-      let wish = parameters(of: 0)
-      guard wish.isActive else { return nil }
-      let maximum = maximum(of: 0)
-      stream = RateAllocator.Stream(id: number, minimum: VideoSettings.minimumBitrate, maximum: maximum)
-    } else {
-      stream = RateAllocator.Stream(id: number, encodings: encodings.indices.map(allocation))
-      guard stream.encodings.contains(where: \.isActive) else { return nil }
-    }
+    guard isSending else { return nil }
+    var stream =
+      encodings.count == 1
+      ? RateAllocator.Stream(id: number, minimum: VideoSettings.minimumBitrate, maximum: maximum(of: 0))
+      : RateAllocator.Stream(id: number, encodings: encodings.indices.map(allocation))
     if settings.content == .detail { stream.layerMargin = 1.35 }
     return stream
   }
@@ -138,8 +125,6 @@ final class VideoSendStream {
     }
   }
 
-  var rate: DataRate { encodings.reduce(.zero) { $0 + $1.rate } }
-
   // MARK: Frames
 
   func requestKeyFrames() {
@@ -155,7 +140,6 @@ final class VideoSendStream {
 
   // MARK: Packets
 
-  var hasSent: Bool { encodings.contains(where: \.hasSent) }
   var sources: [UInt32] { encodings.filter(\.hasSent).flatMap(\.sources) }
   var roundTrip: Interval? { encodings.lazy.compactMap(\.roundTrip).first }
 

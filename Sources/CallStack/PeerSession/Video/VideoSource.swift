@@ -15,6 +15,9 @@ final class VideoSource {
   private(set) var rtp: RTPReceiver
   private(set) var receiver: VideoReceiver
   private(set) var counters = VideoReceiveCounters()
+  private(set) var retransmission: RetransmissionReceiver
+  /// The reception of the stream that retransmits; nil before its first packet.
+  private(set) var repair: RTPReceiver?
   private var decoder: VideoDecoder?
   private var request: KeyFrameRequest?
   private var intraRequestNumber: UInt8 = 0
@@ -25,9 +28,10 @@ final class VideoSource {
 
   init(
     _ ssrc: UInt32, encoding: Int, codecs: [VideoReceiver.Codec], nack: NACKGenerator.Settings?,
-    request: KeyFrameRequest?, at now: Instant
+    request: KeyFrameRequest?, associations: [RetransmissionReceiver.Association], at now: Instant
   ) {
     self.ssrc = ssrc
+    retransmission = RetransmissionReceiver(originalSSRC: ssrc, associations: associations)
     self.encoding = encoding
     self.request = request
     rtp = RTPReceiver(ssrc: ssrc, settings: RTPReceiver.Settings(clockRate: 90_000))
@@ -37,8 +41,12 @@ final class VideoSource {
     receiver = VideoReceiver(settings: settings, at: now)
   }
 
-  func accept(_ codecs: [VideoReceiver.Codec], nack: NACKGenerator.Settings?, request: KeyFrameRequest?) {
+  func accept(
+    _ codecs: [VideoReceiver.Codec], nack: NACKGenerator.Settings?, request: KeyFrameRequest?,
+    associations: [RetransmissionReceiver.Association]
+  ) {
     self.request = request
+    retransmission.associations = associations
     receiver.accept(codecs, nack: nack, requestsKeyFrames: request != nil)
   }
 
@@ -57,18 +65,10 @@ final class VideoSource {
   }
 
   /// Takes a packet of the stream that retransmits. The loss that it repairs stays counted, as in libwebrtc.
-  func receiveRetransmission(
-    _ packet: RTPPacket, originalPayloadType: UInt8, in datagram: RawSpan, at now: Instant
-  ) {
-    counters.retransmissionSSRC = packet.header.ssrc
-    counters.repairPackets += 1
-    counters.repairBytes += Int64(packet.payloadRange.count)
-    counters.repairHeaderBytes += Int64(packet.overhead)
-    guard let original = packet.retransmitted(ssrc: ssrc, payloadType: originalPayloadType, in: datagram),
-      !original.payloadRange.isEmpty
-    else { return }
-    counters.retransmittedPacketsReceived += 1
-    counters.retransmittedBytesReceived += Int64(original.payloadRange.count)
+  func receiveRetransmission(_ packet: RTPPacket, in datagram: RawSpan, at now: Instant) {
+    if repair?.ssrc != packet.header.ssrc { repair = RTPReceiver(ssrc: packet.header.ssrc, settings: rtp.settings) }
+    _ = repair?.receive(packet, at: now)
+    guard let original = retransmission.receive(packet, in: datagram) else { return }
     receiver.receive(original, in: datagram, isRetransmission: true, at: now)
   }
 

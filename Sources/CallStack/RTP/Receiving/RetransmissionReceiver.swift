@@ -16,7 +16,8 @@ package struct RetransmissionReceiver: Sendable {
 
   /// The SSRC of the stream whose packets are retransmitted.
   package let originalSSRC: UInt32
-  package let associations: [Association]
+  /// The payload types, which a later negotiation may add to.
+  package var associations: [Association]
   /// The number of originals.
   package private(set) var recoveredCount = 0
   /// The payload bytes of the originals.

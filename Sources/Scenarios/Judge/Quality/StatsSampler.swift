@@ -19,6 +19,7 @@ package final class StatsSampler {
     /// The partner of the owner's call, as its app reports it.
     let partner: Watch.Slot<String>
     var quality = QualityEstimator()
+    var frameDelay: Interval?
 
     var isProgram: Bool { owner?.stack == .external }
 
@@ -81,13 +82,8 @@ package final class StatsSampler {
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     }
-    for path in subject.wanted {
-      if path.name == HarnessEvents.frameDelay.name {
-        write(frameDelay, as: HarnessEvents.frameDelay, subject)
-      } else {
-        write(path, report, subject)
-      }
-    }
+    subject.frameDelay = frameDelay
+    for path in subject.wanted { write(path, report, subject) }
   }
 
   private enum Remote {
@@ -114,6 +110,7 @@ package final class StatsSampler {
       write(quality.meanOpinionScore, as: HarnessEvents.meanOpinionScore, subject)
     case HarnessEvents.concealment.name: write(quality.concealment, as: HarnessEvents.concealment, subject)
     case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
+    case HarnessEvents.frameDelay.name: write(subject.frameDelay, as: HarnessEvents.frameDelay, subject)
     case HarnessEvents.recovery.name: break
     default:
       guard let value = report.value(of: path) else { return }
