@@ -57,6 +57,7 @@ final class Call {
   var camera: Transceiver.ID?
   /// Whether the user muted the call.
   var isMuted = false
+  var isCameraOff = false
   /// The candidates of both sides that wait for the user to accept; nil while none must wait.
   var withheld: [() -> Void]?
   /// This user's own call in whose place this one came, if it was not closed.

@@ -119,9 +119,15 @@ final class CallService: PeerConnectionDelegate {
 
   /// Stops or resumes sending the camera's pictures; black ones go on meanwhile.
   func setCameraOff(_ isOff: Bool) throws(ActionError) {
-    guard let call, let connection = call.connection else { throw ActionError("there is no call") }
-    guard let camera = call.camera else { throw ActionError("this call sends no camera") }
-    connection.setTrackEnabled(!isOff, of: camera)
+    guard let call, call.connection != nil else { throw ActionError("there is no call") }
+    guard call.camera != nil else { throw ActionError("this call sends no camera") }
+    turnCamera(off: isOff, call)
+  }
+
+  private func turnCamera(off isOff: Bool, _ call: Call) {
+    guard let camera = call.camera else { return }
+    call.isCameraOff = isOff
+    call.connection?.setTrackEnabled(!isOff, of: camera)
     trace.set("camera.off", isOff)
   }
 
@@ -237,6 +243,7 @@ final class CallService: PeerConnectionDelegate {
     // If our offer arrives late, when the other user is free again, it must not ring.
     send(.hangup(reason: nil), own)
     let call = Call(id: callID, peer: own.peer, isCaller: false)
+    call.pendingOffer = sdp
     if Defect.yieldedCallKeptOpen.isPlanted { call.yielded = own } else { own.close() }
     self.call = call
     trace.begin(call: call.id, with: call.peer)
@@ -245,6 +252,7 @@ final class CallService: PeerConnectionDelegate {
     open(call)
     // The user who muted the call that both have placed muted this one.
     if own.isMuted { mute(call, true) }
+    if own.isCameraOff { turnCamera(off: true, call) }
     startSetupTimer(call)
     answer(call, offer: sdp)
   }
