@@ -20,15 +20,15 @@ public enum MessageMutation: Hashable, Sendable {
 
   /// Values for mutations from outside the message: ids of other calls and users.
   public struct Context: Sendable {
-    /// The id of another call.
-    public var otherCall: JSON
+    /// The id of another call; nil if there was none.
+    public var otherCall: JSON?
     /// The id of another user.
     public var otherUser: JSON
     /// The candidates that the sender of the message has trickled.
     public var candidates: [String]
 
     /// Creates a context.
-    public init(otherCall: JSON, otherUser: JSON, candidates: [String] = []) {
+    public init(otherCall: JSON?, otherUser: JSON, candidates: [String] = []) {
       self.otherCall = otherCall
       self.otherUser = otherUser
       self.candidates = candidates
@@ -66,7 +66,7 @@ extension MessageDeclaration {
       if let field = field(role), message[field.name] != nil { changed[field.name] = value }
     }
     switch mutation {
-    case .staleCallID: set(.callID, context.otherCall)
+    case .staleCallID: if let call = context.otherCall { set(.callID, call) }
     case .wrongSender: set(.sender, context.otherUser)
     case .wrongAddressee: set(.addressee, context.otherUser)
     case .staleRevision:

@@ -178,6 +178,44 @@ import Testing
     #expect(result.findings.isEmpty, "\(result.findings)")
   }
 
+  @Test func `without an end that the file sets, a run waits for two delays of one message`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      timeline:
+        - { id: call, at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { id: first, at: 0s, fault: signal.delay, message: call_hangup, by: 3s }
+        - { id: second, at: 0s, fault: signal.delay, message: call_hangup, by: 4s }
+        - { at: 8s, do: alice.hangup }
+      expect: [{ eventually: bob.call.state == ringing, within: 5s, of: call }]
+      """)
+    #expect(result.findings.isEmpty, "\(result.findings)")
+    #expect(result.virtualDuration > .seconds(15))
+  }
+
+  @Test func `candidates of an earlier generation are not put into a description`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      run: 30s
+      topology: { turn: true }
+      peers:
+        alice: { profile: knotos, network: satellite, ice: { policy: relay }, settings: { ice-restart: true } }
+        bob: { profile: knotos, network: home, settings: { ice-restart: true } }
+      timeline:
+        - { id: call, at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: 12s, do: alice.ice-restart }
+        - { id: inline, at: 11s, fault: signal.corrupt, message: call_offer, mutation: inline-candidates }
+      expect: [{ eventually: bob.call.state == connected, within: 9s, of: call }]
+      """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'inline'"], "\(result.findings)")
+  }
+
   @Test func `forged packets that arrive after their fault has ended are met`() throws {
     let result = try call(
       with: """

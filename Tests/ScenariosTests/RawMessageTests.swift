@@ -273,7 +273,42 @@ import Testing
         - { at: 1s, fault: signal.corrupt, message: call_offer, field: call-id, value: m2 }
         - { at: 2s, \(Self.offer) }
       """)
-    #expect(actual == ["it met nothing: no message was like this, or each had that value already"])
+    #expect(actual == ["it met nothing: another fault made the same change, wrote over it or undid it"])
+  }
+
+  @Test(arguments: ["mutation: truncated", "mutation: empty"])
+  func `a text that is damaged has no field left to mutate`(damage: String) throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { id: text, at: 1s, fault: signal.corrupt, message: call_offer, \(damage) }
+          - { id: field, at: 1s, fault: signal.corrupt, message: call_offer, mutation: unknown-type }
+          - { at: 2s, \(Self.offer) }
+        """))
+    #expect(result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'field'"])
+  }
+
+  @Test(arguments: [
+    "mutation: stale-call-id", "field: callId }\n  - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: stale-call-id",
+  ])
+  func `there is no stale id where there was no earlier call`(fault: String) throws {
+    let actual = try missing(
+      """
+        - { at: 1s, fault: signal.corrupt, message: call_offer, \(fault) }
+        - { at: 2s, \(Self.offer) }
+      """)
+    #expect(!actual.isEmpty)
+  }
+
+  @Test func `a change that is undone while the message is held meets nothing`() throws {
+    let actual = try missing(
+      """
+        - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: swapped-setup }
+        - { at: 1s, fault: signal.delay, message: call_offer, by: 3s }
+        - { at: 4s, fault: signal.corrupt, message: call_offer, mutation: swapped-setup }
+        - { at: 2s, send: call_offer, from: mallory, to: bob, fields: { callId: m1, offer: "a=setup:active\\r\\n" } }
+      """)
+    #expect(actual.count == 1, "\(actual)")
   }
 
   // MARK: The end of the run

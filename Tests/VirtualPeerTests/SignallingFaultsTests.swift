@@ -11,6 +11,8 @@ import Vocabulary
     let faults: SignallingFaults
     private let runtime: HostRuntime
     var delivered: [(time: Instant, text: String)] = []
+    /// Whether the connections take no more messages.
+    var isOver = false
     var texts: [String] { delivered.map(\.text) }
 
     init() throws {
@@ -22,7 +24,9 @@ import Vocabulary
     func pass(_ text: String, type: String = "offer", from: String = "alice", to: String = "bob") {
       let message = SignallingMessage(type: type, from: from, to: to, text: text)
       faults.pass(message, on: .init(socket: to == "bob" ? 1 : 2, isToClient: true)) { [unowned self] message in
+        if isOver { return false }
         delivered.append((simulator.now, message.text))
+        return true
       }
     }
 
@@ -75,7 +79,10 @@ import Vocabulary
     bench.faults.pass(
       SignallingMessage(type: "offer", from: "alice", to: "bob", text: "1", content: content),
       on: .init(socket: 1, isToClient: true)
-    ) { bench.delivered.append((.zero, $0.text)) }
+    ) {
+      bench.delivered.append((.zero, $0.text))
+      return true
+    }
     bench.pass("2", type: "ping")
     #expect(bench.texts == ["2"])
     #expect(bench.faults.meetings(of: reorder) == 0)
@@ -143,6 +150,109 @@ import Vocabulary
     bench.run(for: .seconds(3))
     #expect(bench.texts == ["other", "1"])
     #expect(bench.delivered.last?.time == .zero + .seconds(1))
+  }
+
+  @Test func `two delayed messages that leave in their old order were not reordered`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.delay(.seconds(2))))
+    let reorder = bench.faults.add(SignallingFault(.reorder, type: "offer"))
+    bench.pass("1")
+    bench.pass("2", type: "bye")
+    bench.run(for: .milliseconds(2_500))
+    #expect(bench.texts == ["2", "1"])
+    #expect(bench.faults.meetings(of: reorder) == 1)
+    bench.faults.add(SignallingFault(.delay(.seconds(2)), type: "bye"))
+    bench.pass("3")
+    bench.pass("4", type: "bye")
+    bench.run(for: .seconds(5))
+    #expect(bench.texts == ["2", "1", "3", "4"])
+    #expect(bench.faults.meetings(of: reorder) == 1)
+  }
+
+  @Test func `two messages of one type change places after a delay`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.delay(.seconds(2)), count: 2))
+    let reorder = bench.faults.add(SignallingFault(.reorder, count: 2))
+    for text in ["1", "2"] { bench.pass(text) }
+    bench.run(for: .seconds(5))
+    #expect(bench.texts == ["2", "1"])
+    #expect(bench.faults.meetings(of: reorder) == 1)
+  }
+
+  @Test func `a copy does not pass its original`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.duplicate))
+    let reorder = bench.faults.add(SignallingFault(.reorder))
+    bench.pass("1")
+    bench.run(for: .seconds(3))
+    #expect(bench.texts == ["1", "1"])
+    #expect(bench.faults.meetings(of: reorder) == 0)
+  }
+
+  @Test func `what a newer fault takes on release does not show the older one`() throws {
+    let bench = try Bench()
+    let older = [SignallingFault(.delay(.seconds(1))), SignallingFault(.corrupt), SignallingFault(.duplicate)]
+      .map { bench.faults.add($0) }
+    bench.pass("1")
+    let drop = bench.faults.add(SignallingFault(.drop))
+    bench.run(for: .seconds(3))
+    #expect(bench.texts == [])
+    #expect(older.map { bench.faults.meetings(of: $0) } == [1, 0, 0])
+    #expect(older.map { bench.faults.miss(of: $0) } == [nil, .taken, .taken])
+    #expect(bench.faults.meetings(of: drop) > 0)
+  }
+
+  @Test func `a reordering whose message is taken on release is not met`() throws {
+    let bench = try Bench()
+    let reorder = bench.faults.add(SignallingFault(.reorder, count: 1))
+    bench.pass("1")
+    bench.faults.add(SignallingFault(.drop, type: "offer"))
+    bench.pass("2", type: "bye")
+    #expect(bench.texts == ["2"])
+    #expect(bench.faults.meetings(of: reorder) == 0)
+  }
+
+  @Test func `what comes to a connection that is over shows no fault`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.delay(.seconds(1))))
+    let corrupt = bench.faults.add(SignallingFault(.corrupt))
+    bench.pass("1")
+    bench.isOver = true
+    bench.run(for: .seconds(3))
+    #expect(bench.faults.meetings(of: corrupt) == 0)
+    #expect(bench.faults.miss(of: corrupt) == .undeliverable)
+  }
+
+  @Test(arguments: [
+    ([.empty, .truncated], [true, false]), ([.truncated, .empty], [false, true]), ([.doubled, .truncated], [false, false]),
+    ([.truncated, .doubled], [true, true]), ([.padded, .padded], [true, false]),
+  ] as [([FrameMutation], [Bool])])
+  func `a change that others wrote over or undid is not met`(mutations: [FrameMutation], areMet: [Bool]) throws {
+    let bench = try Bench()
+    let faults = mutations.map { bench.faults.add(SignallingFault(.mutateFrame($0))) }
+    bench.pass("abcd")
+    #expect(faults.map { bench.faults.meetings(of: $0) > 0 } == areMet)
+  }
+
+  @Test func `one change is made once, however long the message is held between`() throws {
+    let bench = try Bench()
+    let first = bench.faults.add(SignallingFault(.mutateFrame(.doubled)))
+    bench.faults.add(SignallingFault(.delay(.seconds(1))))
+    bench.pass("ab")
+    let second = bench.faults.add(SignallingFault(.mutateFrame(.doubled)))
+    bench.run(for: .seconds(3))
+    #expect(bench.texts == ["abab"])
+    #expect([first, second].map { bench.faults.meetings(of: $0) } == [1, 0])
+  }
+
+  @Test func `the time for which a message is held includes what other faults add`() throws {
+    let bench = try Bench()
+    let delay = bench.faults.add(SignallingFault(.delay(.seconds(2))))
+    bench.faults.add(SignallingFault(.delay(.seconds(3))))
+    bench.pass("1")
+    #expect(bench.faults.heldUntil(by: delay) == .zero + .seconds(5))
+    bench.faults.add(SignallingFault(.reorder))
+    #expect(bench.faults.heldUntil(by: delay) == .zero + .seconds(6))
   }
 
   @Test func `a corrupted message differs in one character`() throws {

@@ -138,13 +138,13 @@ public struct SingleRun {
         (quietSince, heldUntil) = (nil, nil)
         return false
       }
+      let since = quietSince ?? stage.now
+      quietSince = since
+      guard stage.now - since >= Self.grace else { return false }
       // What is held later does not count: there may always be more.
       let held = heldUntil ?? stage.faults.heldUntil ?? .zero
       heldUntil = held
-      guard stage.now >= held else { return false }
-      let since = quietSince ?? stage.now
-      quietSince = since
-      return stage.now - since >= Self.grace
+      return held <= since || stage.now - held >= Self.grace
     }
   }
 

@@ -1,10 +1,19 @@
 internal import CallCore
 internal import Vocabulary
 
-/// The messages that delaying faults hold, and what they have released.
+/// The messages that faults hold, and what they have released.
 struct HeldMessages {
+  struct Hold {
+    let message: SignallingMessage
+    let until: Instant
+    /// The time for which the faults that it has met may hold it afterwards.
+    let further: Interval
+    /// The first fault that it has not met.
+    let nextFault: SignallingFaults.ID
+  }
+
   private struct Fault {
-    var held: [(number: Int, message: SignallingMessage, until: Instant)] = []
+    var held: [(number: Int, hold: Hold)] = []
     var releasedCount = 0
     var released: Set<MessageContent> = []
   }
@@ -15,15 +24,15 @@ struct HeldMessages {
   /// Notes that a fault holds a message.
   ///
   /// - Returns: a number for ``letGo(_:heldBy:)``.
-  mutating func keep(_ message: SignallingMessage, heldBy id: SignallingFaults.ID, until: Instant) -> Int {
+  mutating func keep(_ hold: Hold, heldBy id: SignallingFaults.ID) -> Int {
     count += 1
-    faults[id, default: Fault()].held.append((count, message, until))
+    faults[id, default: Fault()].held.append((count, hold))
     return count
   }
 
   mutating func letGo(_ number: Int, heldBy id: SignallingFaults.ID) {
     guard let index = faults[id]?.held.firstIndex(where: { $0.number == number }) else { return }
-    let message = faults[id]?.held.remove(at: index).message
+    let message = faults[id]?.held.remove(at: index).hold.message
     faults[id]?.releasedCount += 1
     if let content = message?.content { faults[id]?.released.insert(content) }
   }
@@ -32,14 +41,19 @@ struct HeldMessages {
   /// come without end: one of them is enough.
   func held(by id: SignallingFaults.ID) -> (message: SignallingMessage, until: Instant)? {
     guard let fault = faults[id] else { return nil }
-    let held = fault.held.first { one in
-      fault.releasedCount == 0 || one.message.content.map { !fault.released.contains($0) } ?? false
+    let held = fault.held.first { _, hold in
+      fault.releasedCount == 0 || hold.message.content.map { !fault.released.contains($0) } ?? false
     }
-    return held.map { ($0.message, $0.until) }
+    return held.map { ($0.hold.message, $0.hold.until) }
   }
 
-  /// Returns the time at which the last of what a fault holds is released; nil if ``held(by:)`` is.
-  func heldUntil(by id: SignallingFaults.ID) -> Instant? {
-    held(by: id) == nil ? nil : faults[id]?.held.map(\.until).max()
+  /// Returns the latest time at which the last of what a fault holds leaves; nil if ``held(by:)`` is.
+  ///
+  /// - Parameter added: the time for which the faults that a message has not met may hold it.
+  func latest(
+    heldBy id: SignallingFaults.ID, _ added: (SignallingMessage, _ nextFault: SignallingFaults.ID) -> Interval
+  ) -> Instant? {
+    guard held(by: id) != nil else { return nil }
+    return faults[id]?.held.map { $0.hold.until + $0.hold.further + added($0.hold.message, $0.hold.nextFault) }.max()
   }
 }

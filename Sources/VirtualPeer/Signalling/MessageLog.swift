@@ -51,15 +51,28 @@ struct MessageLog {
   }
 
   /// Returns values from outside a message for its mutation: the id of an earlier call of one of its users, a third user,
-  /// and the candidates of its sender for its call.
+  /// and the candidates of its sender for its call, and for the ICE generation of its description where they name theirs
+  /// (RFC 8838 section 11.3).
   func context(of message: SignallingMessage, _ declaration: MessageDeclaration?) -> MessageMutation.Context {
     let own = declaration?.field(.callID).flatMap { message.content?[$0.name] }
     let otherUser = users.last { $0 != message.from && $0 != message.to } ?? "nobody"
     let users = Set([message.from, message.to].compactMap(\.self))
     let earlier = calls.prefix { $0.id != own }.last { !$0.users.isDisjoint(with: users) }
     let known = message.from.flatMap { candidates[$0] } ?? []
+    let description = declaration?.field(.description).flatMap { message.content?[$0.name]?.string }
     return MessageMutation.Context(
-      otherCall: earlier?.id ?? .string("no-such-call"), otherUser: .string(otherUser),
-      candidates: known.filter { own == nil || $0.call == nil || $0.call == own }.map(\.text))
+      otherCall: earlier?.id, otherUser: .string(otherUser),
+      candidates: known.filter { own == nil || $0.call == nil || $0.call == own }.map(\.text)
+        .filter { Self.isOfGeneration($0, description: description) })
+  }
+
+  /// Returns whether a candidate may belong to a description, by their `ufrag`s (RFC 8839 section 5.4).
+  private static func isOfGeneration(_ candidate: String, description: String?) -> Bool {
+    let words = candidate.split(separator: " ")
+    guard let description, let index = words.lastIndex(of: "ufrag"), words.indices.contains(index + 1) else {
+      return true
+    }
+    let fragments = description.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("a=ice-ufrag:") }
+    return fragments.isEmpty || fragments.contains { $0.dropFirst("a=ice-ufrag:".count) == words[index + 1] }
   }
 }

@@ -21,6 +21,9 @@ package final class RawDelivery {
 
   package init() {}
 
+  /// A fault has taken it, or a copy of it.
+  func taken() { if frames.isEmpty { state = .taken } }
+
   /// - Parameter frame: nil if the connection was over or silenced.
   func left(as frame: UInt64?, at time: Instant) {
     state = frame == nil ? .unconnected(time) : .left(time)

@@ -32,6 +32,11 @@ package struct SignallingCodec {
     }
   }
 
+  /// Decodes a frame; nil if it is not a message.
+  func content(of text: String) -> MessageContent? {
+    if case .message(let content) = frame(text) { content } else { nil }
+  }
+
   /// Returns the name of a message's field, given its name or its role; nil if the message has no such field.
   func field(_ nameOrRole: String, of message: SignallingMessage) -> String? {
     guard let content = message.content else { return nil }

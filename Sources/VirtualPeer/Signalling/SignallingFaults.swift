@@ -1,99 +1,5 @@
-public import CallCore
-public import Vocabulary
-
-/// A fault that a scenario applies to signalling at the server's end of the WebSockets.
-public struct SignallingFault: Hashable, Sendable {
-  /// The effect on a matching frame.
-  public enum Effect: Hashable, Sendable {
-    case drop
-    case delay(Interval)
-    case duplicate
-    /// Held until the next frame on the same socket in the same direction has passed it, or for one second.
-    case reorder
-    /// One character of the text is replaced.
-    case corrupt
-    /// One field, given by its name or its role, is damaged.
-    case damage(field: String)
-    /// One field, given by its name or its role, gets the value that the text stands for.
-    case set(field: String, String)
-    /// The message is mutated by its declaration.
-    case mutate(MessageMutation)
-    /// The text is mutated, whatever it holds.
-    case mutateFrame(FrameMutation)
-    /// Lost, while the connections seem to be open. Without a type and users this includes upgrades and closings.
-    case blackhole
-
-    /// Whether the frame does not leave at once.
-    var holds: Bool {
-      switch self {
-      case .delay, .reorder, .mutate(.description(.inlineCandidates)): true
-      case .drop, .duplicate, .corrupt, .damage, .set, .mutate, .mutateFrame, .blackhole: false
-      }
-    }
-
-    /// Whether a message is met after it was held: one when another has passed it, the other when candidates have come.
-    var isMetLater: Bool { self == .reorder || self == .mutate(.description(.inlineCandidates)) }
-
-    /// Whether the text becomes another.
-    var isCorruption: Bool {
-      switch self {
-      case .corrupt, .damage, .set, .mutate, .mutateFrame: true
-      case .drop, .delay, .duplicate, .reorder, .blackhole: false
-      }
-    }
-  }
-
-  /// The effect on each matching frame.
-  public var effect: Effect
-  /// The type of the frames; nil matches all, pings and connects included.
-  public var type: String?
-  /// The user that sends the frames; nil matches all.
-  public var from: String?
-  /// The user that receives the frames; nil matches all.
-  public var to: String?
-  /// The number of matching frames left, including those that an older fault drops; nil for no limit.
-  public var remaining: Int?
-
-  /// Creates a fault for the next `count` matching frames; nil for all.
-  public init(_ effect: Effect, type: String? = nil, from: String? = nil, to: String? = nil, count: Int? = nil) {
-    self.effect = effect
-    self.type = type
-    self.from = from
-    self.to = to
-    remaining = count
-  }
-
-  /// Whether nothing passes, in either direction.
-  var isTotal: Bool { effect == .blackhole && type == nil && from == nil && to == nil }
-
-  func matches(_ message: SignallingMessage) -> Bool {
-    (type == nil || type == message.type) && (from == nil || from == message.from) && (to == nil || to == message.to)
-      && remaining != 0
-  }
-}
-
-/// One text frame at the signalling server.
-public struct SignallingMessage: Hashable, Sendable {
-  /// The type in scenarios, or the profile's name for a transport frame, such as `ping`.
-  public var type: String
-  /// The sending user; nil if the server itself sends it, or does not know the client's user yet.
-  public var from: String?
-  /// The receiving user; nil if the message is for the server.
-  public var to: String?
-  /// The text of the frame.
-  public var text: String
-  /// The decoded message; nil for a transport frame.
-  public var content: MessageContent?
-
-  /// Creates a message.
-  public init(type: String, from: String?, to: String?, text: String, content: MessageContent? = nil) {
-    self.content = content
-    self.type = type
-    self.from = from
-    self.to = to
-    self.text = text
-  }
-}
+package import CallCore
+internal import Vocabulary
 
 /// The active signalling faults of one server; ``SignallingTap`` applies them to every frame.
 package final class SignallingFaults {
@@ -106,14 +12,17 @@ package final class SignallingFaults {
   }
 
   private var faults: [(id: ID, fault: SignallingFault)] = []
-  private var held: [Held] = []
+  /// The messages that wait to be passed.
+  private var waiting: [Waiting] = []
   private var nextID: ID = 1
+  /// The number of messages that have come to each lane.
+  private var arrivals: [Lane: Int] = [:]
   /// The number of frames that each fault has met, also after its end.
   private var counts: [ID: Int] = [:]
-  /// The faults that missed a frame because an older fault took it.
-  private var forestalled: Set<ID> = []
-  /// What delaying faults hold and have released.
-  private var delayed = HeldMessages()
+  /// Why a frame that a fault was for does not show it.
+  private var misses: [ID: Miss] = [:]
+  /// What faults hold and have released.
+  private var holds = HeldMessages()
   /// The codec that faults of single fields use.
   var codec: SignallingCodec?
   /// The messages so far; nil unless something in the run takes fields from them.
@@ -121,27 +30,23 @@ package final class SignallingFaults {
   /// Called when a black hole opens, and when the last one closes.
   var onSilence: ((_ isSilent: Bool) -> Void)?
 
-  /// The ways out of the faults.
-  private struct Exit {
-    let deliver: (SignallingMessage) -> Void
-    let lost: () -> Void
-    /// The first fault that has begun since the message was held; nil if it was not.
-    var since: ID?
+  /// Why a frame does not show what a fault did.
+  package enum Miss {
+    /// Another fault took the frame.
+    case taken
+    /// Other faults made the same change, wrote over it or undid it.
+    case overwritten
+    /// The connection of the frame was over.
+    case undeliverable
   }
 
-  /// A frame that waits to be overtaken.
-  private struct Held {
-    let lane: Lane
-    let message: SignallingMessage
-    let deliver: (SignallingMessage) -> Void
+  /// A message that waits to be passed, and the way on.
+  private struct Waiting {
+    let passage: SignallingPassage
     let timer: PeerTimer
-    let id: ID
-    let fault: ID
+    let isPassed: () -> Void
   }
 
-  private static let longestHold = Interval.seconds(1)
-  /// The time that a description waits for the candidates that are put into it.
-  private static let candidateTime = Interval.milliseconds(500)
   private let clock: PeerClock
   private let trace: Trace
   private let subject: TraceSubject
@@ -156,7 +61,7 @@ package final class SignallingFaults {
   package var isSilent: Bool { faults.contains { $0.fault.isTotal } }
 
   /// Whether all frames pass unchanged, so that decoding them is unnecessary.
-  var isIdle: Bool { faults.isEmpty && held.isEmpty }
+  var isIdle: Bool { faults.isEmpty && waiting.isEmpty }
 
   /// Keeps the messages that pass from now on.
   package func keepLog() { if log == nil { log = MessageLog() } }
@@ -173,14 +78,21 @@ package final class SignallingFaults {
   /// Returns the number of frames that a fault has met so far, also after its end.
   package func meetings(of id: ID) -> Int { counts[id] ?? 0 }
 
-  /// Returns whether another fault has taken a frame that matched this one.
-  package func isForestalled(_ id: ID) -> Bool { forestalled.contains(id) }
+  /// Returns why the last frame that a fault was for, and that does not show it, does not; nil if there is none.
+  package func miss(of id: ID) -> Miss? { misses[id] }
 
-  /// Returns a message that keeps a delaying fault from being complete; see ``HeldMessages/held(by:)``.
-  package func held(by id: ID) -> (message: SignallingMessage, until: Instant)? { delayed.held(by: id) }
+  /// Returns a message that keeps a fault from being complete; see ``HeldMessages/held(by:)``.
+  package func held(by id: ID) -> (message: SignallingMessage, until: Instant)? { holds.held(by: id) }
 
-  /// Returns the time at which the last of what a delaying fault holds is released; nil if ``held(by:)`` is.
-  package func heldUntil(by id: ID) -> Instant? { delayed.heldUntil(by: id) }
+  /// Returns the latest time at which the last of what a fault holds leaves, other faults included; nil if ``held(by:)``
+  /// is.
+  package func heldUntil(by id: ID) -> Instant? {
+    holds.latest(heldBy: id) { message, nextFault in
+      faults.filter { $0.id >= nextFault && $0.fault.matches(message) }.reduce(.zero) {
+        $0 + $1.fault.effect.longestHold
+      }
+    }
+  }
 
   package func remove(_ id: ID) { change { faults.removeAll { $0.id == id } } }
 
@@ -196,67 +108,62 @@ package final class SignallingFaults {
   /// have begun since.
   ///
   /// - Parameters:
-  ///   - first: The first fault that it meets.
+  ///   - deliver: Returns whether the connection took it.
   ///   - lost: Called when a fault takes it, now or later.
   package func pass(
-    _ message: SignallingMessage, on lane: Lane, from first: ID = 0, deliver: @escaping (SignallingMessage) -> Void,
+    _ message: SignallingMessage, on lane: Lane, deliver: @escaping (SignallingMessage) -> Bool,
     lost: @escaping () -> Void = {}
   ) {
-    var (effects, isLost) = meet(message, from: first)
-    guard !isLost else { return lost() }
-    // An overtaking frame is not held itself, or the two would not change places.
-    // Nor does a ping tell of the order of messages.
-    let passes = { (late: Held) in late.lane == lane && (message.content != nil || late.message.content == nil) }
-    let waiting = held.filter(passes)
-    if !waiting.isEmpty { effects.removeAll { $0.effect == .reorder } }
-    // One that does not leave now overtakes nothing.
-    let overtaken = effects.contains { $0.effect.holds } ? [] : waiting
-    if !overtaken.isEmpty { held.removeAll(where: passes) }
-    defer {
-      for late in overtaken {
-        late.timer.cancel()
-        counts[late.fault, default: 0] += 1
-        release(late)
-      }
-    }
-    carryOut(effects[...], on: message, lane, Exit(deliver: deliver, lost: lost))
+    arrivals[lane, default: 0] += 1
+    proceed(
+      message,
+      SignallingPassage(lane: lane, number: arrivals[lane] ?? 0, original: message, deliver: deliver, lost: lost))
   }
 
-  /// Returns what the faults do to a message, and whether one takes it.
-  private func meet(_ message: SignallingMessage, from first: ID) -> (
-    [(id: ID, effect: SignallingFault.Effect)], isLost: Bool
-  ) {
-    var effects: [(id: ID, effect: SignallingFault.Effect)] = []
-    var isLost = false
+  /// Lets a message meet the faults that it has not met yet.
+  private func proceed(_ message: SignallingMessage, _ passage: SignallingPassage) {
+    var passage = passage
+    let effects = meet(message, &passage)
+    passage.nextFault = nextID
+    if let taker = effects.last, taker.effect.isLoss {
+      counts[taker.id, default: 0] += 1
+      for fault in passage.faults + effects.dropLast().map(\.id) { misses[fault] = .taken }
+      return passage.lost()
+    }
+    carryOut(effects[...], on: message, passage)
+  }
+
+  private typealias Meeting = (id: ID, effect: SignallingFault.Effect)
+
+  /// Returns what the faults do to a message; nothing follows a loss.
+  private func meet(_ message: SignallingMessage, _ passage: inout SignallingPassage) -> [Meeting] {
+    var meetings: [Meeting] = []
     // Each fault acts on what the older ones leave: an equal one finds nothing to change.
     var current = message
-    for index in faults.indices where faults[index].id >= first && isMeant(faults[index].fault, for: current) {
-      // A frame that an older fault drops counts too, so that the frames this fault meets do not depend on other
+    for index in faults.indices where faults[index].id >= passage.nextFault && faults[index].fault.matches(message) {
+      let (id, effect) = (faults[index].id, faults[index].fault.effect)
+      let isTaken = meetings.last?.effect.isLoss ?? false
+      let isMeant = !isTaken && applies(effect, to: current)
+      guard isMeant || applies(effect, to: message) else { continue }
+      // A frame that an older fault takes counts too, so that the frames this fault meets do not depend on other
       // faults.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
-      guard !isLost else {
-        forestalled.insert(faults[index].id)
+      // An equal corruption would undo the older one, or find nothing to change.
+      let isRepeated = effect.isCorruption && !passage.effects.insert(named(effect, in: message)).inserted
+      guard isMeant, !isRepeated else {
+        misses[id] = isTaken ? .taken : .overwritten
         continue
       }
-      let effect = faults[index].fault.effect
-      // An equal corruption finds nothing to change, or would undo the older one.
-      if effect.isCorruption, effects.contains(where: { $0.effect == effect }) {
-        forestalled.insert(faults[index].id)
-        continue
-      }
-      if !effect.isMetLater { counts[faults[index].id, default: 0] += 1 }
-      effects.append((faults[index].id, effect))
+      meetings.append((id, effect))
       tell(effect, message)
-      isLost = effect == .drop || effect == .blackhole
-      if let changed = changed(current, by: effect) { current = changed }
+      if let change = change(of: current, by: effect) { current = change(current) }
     }
-    return (effects, isLost)
+    return meetings
   }
 
-  /// Returns whether a fault applies to a message; a fault of a field applies only to messages with this field.
-  private func isMeant(_ fault: SignallingFault, for message: SignallingMessage) -> Bool {
-    guard fault.matches(message) else { return false }
-    switch fault.effect {
+  /// Returns whether an effect does something to a message; one on a field applies only to messages with this field.
+  private func applies(_ effect: SignallingFault.Effect, to message: SignallingMessage) -> Bool {
+    switch effect {
     case .damage(let field): return codec?.field(field, of: message) != nil
     case .set(let field, let text):
       guard let name = codec?.field(field, of: message) else { return false }
@@ -265,75 +172,148 @@ package final class SignallingFaults {
     case .mutate(.description(.inlineCandidates)):
       // The candidates come later.
       return codec?.field(MessageField.Role.description.rawValue, of: message) != nil
-    case .mutate(let mutation): return mutated(message, by: mutation) != nil
+    case .mutate: return change(of: message, by: effect).map { $0(message) != message } ?? false
     case .drop, .delay, .duplicate, .reorder, .corrupt, .mutateFrame, .blackhole: return true
+    }
+  }
+
+  /// Returns an effect with its field by name.
+  private func named(_ effect: SignallingFault.Effect, in message: SignallingMessage) -> SignallingFault.Effect {
+    let name = { [codec] in codec?.declaration(of: message.type)?.field($0)?.name ?? $0 }
+    return switch effect {
+    case .damage(let field): .damage(field: name(field))
+    case .set(let field, let text): .set(field: name(field), text)
+    case .mutate(let mutation): .mutate(mutation.naming(name))
+    case .drop, .delay, .duplicate, .reorder, .corrupt, .mutateFrame, .blackhole: effect
     }
   }
 
   /// Applies faults to a message, the oldest first: each fault gets the output of the one before.
   private func carryOut(
-    _ effects: ArraySlice<(id: ID, effect: SignallingFault.Effect)>, on message: SignallingMessage, _ lane: Lane,
-    _ exit: Exit
+    _ meetings: ArraySlice<Meeting>, on message: SignallingMessage, _ passage: SignallingPassage
   ) {
-    guard let (id, effect) = effects.first else {
-      guard let since = exit.since else { return exit.deliver(message) }
-      return pass(message, on: lane, from: since, deliver: exit.deliver, lost: exit.lost)
+    guard let (id, effect) = meetings.first else {
+      // Faults have begun while it was held.
+      if passage.nextFault < nextID { return proceed(message, passage) }
+      return leave(message, passage)
     }
-    let goOn = { [self] in carryOut(effects.dropFirst(), on: $0, lane, exit) }
-    let rest = Exit(deliver: exit.deliver, lost: exit.lost, since: exit.since ?? nextID)
-    let goOnLater = { [self] in carryOut(effects.dropFirst(), on: $0, lane, rest) }
+    let rest = meetings.dropFirst()
     switch effect {
     case .drop, .blackhole: break
-    case .delay(let interval):
-      let number = delayed.keep(message, heldBy: id, until: clock.now + interval)
-      clock.schedule(after: interval) { [self] in
-        delayed.letGo(number, heldBy: id)
-        goOnLater(message)
+    case .delay:
+      hold(message, for: id, effect, rest, passage) { [self] in
+        // It is as late wherever it comes: to another fault, or to a connection that is over by now.
+        counts[id, default: 0] += 1
+        carryOut(rest, on: message, passage)
       }
     case .duplicate:
-      goOn(message)
-      // Each fault adds one copy: copies of copies would be without number.
-      carryOut(effects.dropFirst().filter { $0.effect != .duplicate }[...], on: message, lane, exit)
-    case .reorder: hold(message, on: lane, for: id, goOnLater)
-    case .mutate(.description(.inlineCandidates)):
-      let number = delayed.keep(message, heldBy: id, until: clock.now + Self.candidateTime)
-      clock.schedule(after: Self.candidateTime) { [self] in
-        delayed.letGo(number, heldBy: id)
-        let changed = mutated(message, by: .description(.inlineCandidates))
-        if changed != nil { counts[id, default: 0] += 1 }
-        goOnLater(changed ?? message)
+      let duplication = SignallingPassage.Duplication(fault: id)
+      for isCopy in [false, true] {
+        var passage = passage
+        passage.duplications.append((duplication, isCopy))
+        // Each fault adds one copy: copies of copies would be without number.
+        carryOut(isCopy ? rest.filter { $0.effect != .duplicate }[...] : rest, on: message, passage)
       }
-    case .corrupt, .damage, .set, .mutate, .mutateFrame: goOn(changed(message, by: effect) ?? message)
+    case .reorder:
+      // An overtaking frame is not held itself, or the two would not change places.
+      if waiting.contains(where: { passage.passes($0.passage) }) { return carryOut(rest, on: message, passage) }
+      let timer = hold(message, for: id, effect, rest, passage) { [self] in
+        waiting.removeAll { $0.passage.number == passage.number && $0.passage.lane == passage.lane }
+        carryOut(rest, on: message, passage)
+      }
+      waiting.append(
+        Waiting(passage: passage, timer: timer.timer) { [self] in
+          holds.letGo(timer.number, heldBy: id)
+          var passage = passage
+          passage.reorderings.append(id)
+          carryOut(rest, on: message, passage)
+        })
+    case .mutate(.description(.inlineCandidates)):
+      hold(message, for: id, effect, rest, passage) { [self] in change(message, by: id, effect, rest, passage) }
+    case .corrupt, .damage, .set, .mutate, .mutateFrame: change(message, by: id, effect, rest, passage)
     }
   }
 
-  /// Returns what an effect makes of a message at once; nil if it leaves the message as it is.
-  private func changed(_ message: SignallingMessage, by effect: SignallingFault.Effect) -> SignallingMessage? {
+  private func change(
+    _ message: SignallingMessage, by id: ID, _ effect: SignallingFault.Effect, _ rest: ArraySlice<Meeting>,
+    _ passage: SignallingPassage
+  ) {
+    guard let change = change(of: message, by: effect) else { return carryOut(rest, on: message, passage) }
+    var passage = passage
+    passage.changes.append(.init(fault: id, make: change))
+    carryOut(rest, on: change(message), passage)
+  }
+
+  /// Holds a message for the time of an effect.
+  @discardableResult
+  private func hold(
+    _ message: SignallingMessage, for id: ID, _ effect: SignallingFault.Effect, _ rest: ArraySlice<Meeting>,
+    _ passage: SignallingPassage, then release: @escaping () -> Void
+  ) -> (number: Int, timer: PeerTimer) {
+    let time = effect.longestHold
+    let number = holds.keep(
+      .init(
+        message: message, until: clock.now + time, further: rest.reduce(.zero) { $0 + $1.effect.longestHold },
+        nextFault: passage.nextFault),
+      heldBy: id)
+    let timer = clock.schedule(after: time) { [self] in
+      holds.letGo(number, heldBy: id)
+      release()
+    }
+    return (number, timer)
+  }
+
+  /// Sends a message that has met every fault, and counts the faults that it shows.
+  private func leave(_ message: SignallingMessage, _ passage: SignallingPassage) {
+    guard passage.deliver(message) else {
+      for fault in passage.faults { misses[fault] = .undeliverable }
+      return
+    }
+    let shown = passage.faultsShown(by: message) { [codec] in
+      $0.text == $1.text || $0.content != nil && codec?.rewrite($0) { _ in }.text == codec?.rewrite($1) { _ in }.text
+    }
+    for change in passage.changes where !shown.contains(change.fault) { misses[change.fault] = .overwritten }
+    let doubled = passage.duplications.filter { $0.duplication.left(isCopy: $0.isCopy) }
+    for fault in shown + passage.reorderings + doubled.map(\.duplication.fault) { counts[fault, default: 0] += 1 }
+    let overtaken = waiting.filter { passage.passes($0.passage) }
+    waiting.removeAll { passage.passes($0.passage) }
+    for late in overtaken {
+      late.timer.cancel()
+      late.isPassed()
+    }
+  }
+
+  /// Returns what an effect makes of messages at once; nil if it changes none. The values that it takes from other
+  /// messages are those of now.
+  private func change(of message: SignallingMessage, by effect: SignallingFault.Effect) -> (
+    (SignallingMessage) -> SignallingMessage
+  )? {
     switch effect {
-    case .corrupt:
-      var damaged = message
-      damaged.text = MessageContent.damaged(message.text)
-      return damaged
-    case .damage(let field): return changed(message, field) { $0.damage($1) }
-    case .set(let field, let text): return changed(message, field) { $0[$1] = value(text, of: field, in: message) }
-    case .mutate(let mutation): return mutated(message, by: mutation)
-    case .mutateFrame(let mutation):
-      var mutated = message
-      mutated.text = mutation.mutate(message.text)
-      return mutated
+    case .corrupt: return { [self] in with(MessageContent.damaged($0.text), in: $0) }
+    case .mutateFrame(let mutation): return { [self] in with(mutation.mutate($0.text), in: $0) }
+    case .damage(let field): return { [self] in changed($0, field) { $0.damage($1) } }
+    case .set(let field, let text):
+      let value = value(text, of: field, in: message)
+      return { [self] in changed($0, field) { $0[$1] = value } }
+    case .mutate(let mutation):
+      guard let codec, let declaration = codec.declaration(of: message.type) else { return nil }
+      let context = (log ?? MessageLog()).context(of: message, declaration)
+      let named = mutation.naming { declaration.field($0)?.name ?? $0 }
+      return { message in
+        message.content.flatMap { declaration.mutate($0, by: named, context) }.map { changed in
+          codec.rewrite(message) { $0 = changed }
+        } ?? message
+      }
     case .drop, .delay, .duplicate, .reorder, .blackhole: return nil
     }
   }
 
-  /// Returns the mutated message in its frame; nil if it lacks the part to mutate.
-  private func mutated(_ message: SignallingMessage, by mutation: MessageMutation) -> SignallingMessage? {
-    guard let codec, let content = message.content, let declaration = codec.declaration(of: message.type) else {
-      return nil
-    }
-    let context = (log ?? MessageLog()).context(of: message, declaration)
-    return declaration.mutate(content, by: mutation.naming { declaration.field($0)?.name ?? $0 }, context).map {
-      changed in codec.rewrite(message) { $0 = changed }
-    }
+  /// Returns the message with another text, which may not be a message any more.
+  private func with(_ text: String, in message: SignallingMessage) -> SignallingMessage {
+    var changed = message
+    changed.text = text
+    changed.content = message.content == nil ? nil : codec?.content(of: text)
+    return changed
   }
 
   /// Returns the value of a field that a fault writes, as the field's declaration types it.
@@ -358,15 +338,15 @@ package final class SignallingFaults {
       let (id, effect) = (faults[index].id, faults[index].fault.effect)
       guard isMet || faults[index].fault.isTotal else {
         // The frame never reaches the place where this fault would have met it.
-        forestalled.insert(id)
+        misses[id] = .taken
         continue
       }
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
-      if taking == nil, effect == .drop || effect == .blackhole {
+      if taking == nil, effect.isLoss {
         counts[id, default: 0] += 1
         taking = effect
       } else {
-        forestalled.insert(id)
+        misses[id] = .taken
       }
     }
     tell(taking ?? .blackhole, message)
@@ -380,22 +360,6 @@ package final class SignallingFaults {
 
   /// The name of the server's end in traces, in place of a user.
   static let server = "server"
-
-  private func hold(
-    _ message: SignallingMessage, on lane: Lane, for fault: ID, _ deliver: @escaping (SignallingMessage) -> Void
-  ) {
-    let id = delayed.keep(message, heldBy: fault, until: clock.now + Self.longestHold)
-    let timer = clock.schedule(after: Self.longestHold) { [weak self] in
-      guard let self, let index = held.firstIndex(where: { $0.id == id }) else { return }
-      release(held.remove(at: index))
-    }
-    held.append(Held(lane: lane, message: message, deliver: deliver, timer: timer, id: id, fault: fault))
-  }
-
-  private func release(_ late: Held) {
-    delayed.letGo(late.id, heldBy: late.fault)
-    late.deliver(late.message)
-  }
 
   private static func name(of effect: SignallingFault.Effect) -> String {
     switch effect {

@@ -37,7 +37,12 @@ public final class SignallingSocket {
   /// Ends the connection because of the network or a scenario, and informs the server.
   func abort() { channel.abort() }
 
-  func deliver(_ text: String) { if !isOver { onText?(text) } }
+  /// - Returns: whether the server took it.
+  func deliver(_ text: String) -> Bool {
+    guard !isOver, let onText else { return false }
+    onText(text)
+    return true
+  }
 
   /// Whether the connection has ended.
   private(set) var isOver = false

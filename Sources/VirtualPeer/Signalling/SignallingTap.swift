@@ -80,7 +80,7 @@ final class SignallingTap {
       return socket.abort()
     }
     record.submitted(message, by: socket.user)
-    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) }
+    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) ?? false }
   }
 
   /// Handles a frame from the server to a client.
@@ -94,11 +94,13 @@ final class SignallingTap {
       let frame = socket?.sendNow(changed.text)
       if let socket { record.forwarded(changed, unchanged: message, to: socket.user, frame: frame) }
       delivery?.left(as: frame, at: trace.now)
-      guard let self, socket?.isOver ?? true, changed.content != nil else { return }
+      guard frame == nil else { return true }
+      guard let self, socket?.isOver ?? true, message.content != nil else { return false }
       // A fault held it for longer than the connection lasted.
       trace.write(ServerEvents.messageUndeliverable, subject, changed.type, changed.to ?? SignallingFaults.server)
+      return false
     } lost: {
-      delivery?.state = .taken
+      delivery?.taken()
     }
   }
 
@@ -129,7 +131,7 @@ final class SignallingTap {
   }
 
   private func pass(
-    _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Void,
+    _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Bool,
     lost: @escaping () -> Void = {}
   ) {
     let isMet = isMet(message.type, isToClient: lane.isToClient)
@@ -138,7 +140,10 @@ final class SignallingTap {
       faults.swallowed(message, isMet: isMet)
       return lost()
     }
-    guard isMet else { return deliver(message) }
+    guard isMet else {
+      _ = deliver(message)
+      return
+    }
     faults.pass(message, on: lane, deliver: deliver, lost: lost)
   }
 

@@ -194,6 +194,18 @@ final class FaultLayer {
     "\(what) was to come at \(Wording.time(time)), after the end of the run"
   }
 
+  private static func cutShort(_ message: SignallingMessage, until time: Instant) -> String {
+    cutShort("\(message.type) from \(message.from ?? "the server") to \(message.to ?? "the server")", until: time)
+  }
+
+  private static func lack(_ miss: SignallingFaults.Miss) -> String {
+    switch miss {
+    case .taken: "another fault took its messages"
+    case .overwritten: "another fault made the same change, wrote over it or undid it"
+    case .undeliverable: "the connection of its messages was over"
+    }
+  }
+
   private static func lack(of effect: SignallingFault.Effect) -> String {
     switch effect {
     case .reorder: "no message like this was passed by another"
@@ -207,17 +219,13 @@ final class FaultLayer {
     let faults = server.faults
     let id = faults.add(fault)
     instance.reach = FaultReach(
-      lack: faults.isForestalled(id) ? "another fault took its messages" : Self.lack(of: fault.effect),
+      lack: faults.held(by: id).map(Self.cutShort) ?? faults.miss(of: id).map(Self.lack)
+        ?? Self.lack(of: fault.effect),
       // A message that it held may be passed after its end.
       isAskedLate: true
     ) { faults.meetings(of: id) > 0 }
     instance.heldUntil = { faults.heldUntil(by: id) }
-    instance.rest = {
-      faults.held(by: id).map { message, until in
-        let ends = "from \(message.from ?? "the server") to \(message.to ?? "the server")"
-        return Self.cutShort("\(message.type) \(ends)", until: until)
-      }
-    }
+    instance.rest = { faults.held(by: id).map(Self.cutShort) }
     instance.finish = { faults.remove(id) }
   }
 
