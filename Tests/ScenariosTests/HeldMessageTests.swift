@@ -196,6 +196,49 @@ import Testing
     #expect(result.virtualDuration > .seconds(15))
   }
 
+  @Test func `what is held after the run has stopped waiting is not cut short`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      timeline:
+        - { id: call, at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: 0s, fault: signal.delay, message: call_hangup, by: 30s }
+        - { at: 7s, do: alice.hangup }
+      expect: [{ eventually: bob.call.state == ringing, within: 5s, of: call }]
+      """)
+    #expect(result.findings.isEmpty, "\(result.findings)")
+  }
+
+  @Test func `a held message counts as cut short although it was damaged`() throws {
+    let result = try call(
+      with: """
+          - { at: 0s, fault: signal.corrupt, message: call_hangup, to: bob, mutation: truncated }
+          - { id: delay, at: 0s, fault: signal.delay, message: call_hangup, by: 5s }
+          - { at: 4s, send: call_hangup, from: alice, to: bob, fields: { callId: other } }
+          - { at: 18s, do: alice.hangup }
+        """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'delay'"], "\(result.findings)")
+  }
+
+  @Test func `a black hole that hides only a closing is met`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      run: 12s
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      timeline:
+        - { at: 4s, fault: signal.blackhole, for: 3s }
+        - { id: cut, at: 5s, fault: signal.disconnect, peer: bob, for: 1s }
+        - { mark: over, at: 7s }
+      expect: [{ always: bob.socket.state == connected, between: [cut, over] }]
+      """)
+    #expect(result.findings.isEmpty, "\(result.findings)")
+  }
+
   @Test func `candidates of an earlier generation are not put into a description`() throws {
     let result = try play(
       """

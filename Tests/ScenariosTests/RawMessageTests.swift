@@ -300,6 +300,27 @@ import Testing
     #expect(!actual.isEmpty)
   }
 
+  @Test func `a message that is padded shows it`() throws {
+    let actual = try missing(
+      """
+        - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: padded }
+        - { at: 2s, \(Self.offer) }
+      """)
+    #expect(actual.isEmpty, "\(actual)")
+  }
+
+  @Test func `of three values of one field the last one leaves`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { id: a, at: 1s, fault: signal.corrupt, message: call_offer, field: callId, value: x }
+          - { id: b, at: 1s, fault: signal.corrupt, message: call_offer, field: callId, value: y }
+          - { id: c, at: 1s, fault: signal.corrupt, message: call_offer, field: callId, value: x }
+          - { at: 2s, \(Self.offer) }
+        """))
+    #expect(result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'b'", "timeline entry 'c'"])
+  }
+
   @Test func `a change that is undone while the message is held meets nothing`() throws {
     let actual = try missing(
       """
@@ -308,7 +329,7 @@ import Testing
         - { at: 4s, fault: signal.corrupt, message: call_offer, mutation: swapped-setup }
         - { at: 2s, send: call_offer, from: mallory, to: bob, fields: { callId: m1, offer: "a=setup:active\\r\\n" } }
       """)
-    #expect(actual.count == 1, "\(actual)")
+    #expect(actual.count == 2, "\(actual)")
   }
 
   // MARK: The end of the run

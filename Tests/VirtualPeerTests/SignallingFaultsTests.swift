@@ -23,7 +23,8 @@ import Vocabulary
 
     func pass(_ text: String, type: String = "offer", from: String = "alice", to: String = "bob") {
       let message = SignallingMessage(type: type, from: from, to: to, text: text)
-      faults.pass(message, on: .init(socket: to == "bob" ? 1 : 2, isToClient: true)) { [unowned self] message in
+      faults.pass(message, on: .init(socket: to == "bob" ? 1 : 2, isToClient: true), isOpen: { [unowned self] in !isOver }) {
+        [unowned self] message in
         if isOver { return false }
         delivered.append((simulator.now, message.text))
         return true
@@ -225,7 +226,7 @@ import Vocabulary
 
   @Test(arguments: [
     ([.empty, .truncated], [true, false]), ([.truncated, .empty], [false, true]), ([.doubled, .truncated], [false, false]),
-    ([.truncated, .doubled], [true, true]), ([.padded, .padded], [true, false]),
+    ([.truncated, .doubled], [true, true]), ([.padded, .padded], [true, true]),
   ] as [([FrameMutation], [Bool])])
   func `a change that others wrote over or undid is not met`(mutations: [FrameMutation], areMet: [Bool]) throws {
     let bench = try Bench()
@@ -234,15 +235,41 @@ import Vocabulary
     #expect(faults.map { bench.faults.meetings(of: $0) > 0 } == areMet)
   }
 
-  @Test func `one change is made once, however long the message is held between`() throws {
+  @Test func `of many changes those that are written over are not met`() throws {
     let bench = try Bench()
-    let first = bench.faults.add(SignallingFault(.mutateFrame(.doubled)))
+    let mutations: [FrameMutation] = [.truncated, .truncated, .truncated, .doubled, .padded, .nested, .doubled, .padded]
+    let older = mutations.map { bench.faults.add(SignallingFault(.mutateFrame($0))) }
+    let newer = [FrameMutation.empty, .padded].map { bench.faults.add(SignallingFault(.mutateFrame($0))) }
+    bench.pass("abcdefgh")
+    #expect(older.allSatisfy { bench.faults.meetings(of: $0) == 0 })
+    #expect(newer.map { bench.faults.meetings(of: $0) } == [1, 1])
+  }
+
+  @Test func `a fault takes nothing from a connection that is over`() throws {
+    let bench = try Bench()
+    bench.isOver = true
+    let drop = bench.faults.add(SignallingFault(.drop))
+    bench.pass("1")
+    #expect(bench.faults.meetings(of: drop) == 0)
+    #expect(bench.faults.miss(of: drop) == .undeliverable)
+  }
+
+  @Test func `duplications that begin while copies are held add one message each`() throws {
+    let bench = try Bench()
+    bench.faults.add(SignallingFault(.duplicate))
     bench.faults.add(SignallingFault(.delay(.seconds(1))))
-    bench.pass("ab")
-    let second = bench.faults.add(SignallingFault(.mutateFrame(.doubled)))
+    bench.pass("1")
+    bench.faults.add(SignallingFault(.duplicate))
     bench.run(for: .seconds(3))
-    #expect(bench.texts == ["abab"])
-    #expect([first, second].map { bench.faults.meetings(of: $0) } == [1, 0])
+    #expect(bench.texts == ["1", "1", "1"])
+  }
+
+  @Test func `a black hole alone meets an upgrade that it hides`() throws {
+    let bench = try Bench()
+    let drop = bench.faults.add(SignallingFault(.drop))
+    let blackhole = bench.faults.add(SignallingFault(.blackhole))
+    bench.faults.hidden("upgrade")
+    #expect([drop, blackhole].map { bench.faults.meetings(of: $0) } == [0, 1])
   }
 
   @Test func `the time for which a message is held includes what other faults add`() throws {

@@ -135,15 +135,18 @@ public struct SingleRun {
     var heldUntil: Instant?
     stage.play(until: cell.scenario.latestEnd) {
       guard cell.scenario.duration == nil, stage.isTimelineDone, judge.isSettled else {
-        (quietSince, heldUntil) = (nil, nil)
+        (quietSince, heldUntil, stage.faults.holdLimit) = (nil, nil, nil)
         return false
       }
       let since = quietSince ?? stage.now
       quietSince = since
       guard stage.now - since >= Self.grace else { return false }
-      // What is held later does not count: there may always be more.
       let held = heldUntil ?? stage.faults.heldUntil ?? .zero
-      heldUntil = held
+      if heldUntil == nil {
+        heldUntil = held
+        // There may always be more.
+        stage.faults.holdLimit = stage.now
+      }
       return held <= since || stage.now - held >= Self.grace
     }
   }

@@ -4,7 +4,9 @@ internal import Vocabulary
 /// The messages that faults hold, and what they have released.
 struct HeldMessages {
   struct Hold {
+    /// The message as it came to the server.
     let message: SignallingMessage
+    let since: Instant
     let until: Instant
     /// The time for which the faults that it has met may hold it afterwards.
     let further: Interval
@@ -39,15 +41,20 @@ struct HeldMessages {
 
   /// Returns a message that a fault still holds, and none like which it has released. Transport frames, such as pings,
   /// come without end: one of them is enough.
-  func held(by id: SignallingFaults.ID) -> (message: SignallingMessage, until: Instant)? {
+  ///
+  /// - Parameter limit: what is held from then on does not count; nil to count all.
+  func held(
+    by id: SignallingFaults.ID, before limit: Instant? = nil
+  ) -> (message: SignallingMessage, until: Instant)? {
     guard let fault = faults[id] else { return nil }
     let held = fault.held.first { _, hold in
-      fault.releasedCount == 0 || hold.message.content.map { !fault.released.contains($0) } ?? false
+      if let limit, hold.since >= limit { return false }
+      return fault.releasedCount == 0 || hold.message.content.map { !fault.released.contains($0) } ?? false
     }
     return held.map { ($0.hold.message, $0.hold.until) }
   }
 
-  /// Returns the latest time at which the last of what a fault holds leaves; nil if ``held(by:)`` is.
+  /// Returns the latest time at which the last of what a fault holds leaves; nil if ``held(by:before:)`` is.
   ///
   /// - Parameter added: the time for which the faults that a message has not met may hold it.
   func latest(

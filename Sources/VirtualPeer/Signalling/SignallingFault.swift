@@ -36,14 +36,6 @@ public struct SignallingFault: Hashable, Sendable {
 
     /// Whether the frame never leaves.
     var isLoss: Bool { self == .drop || self == .blackhole }
-
-    /// Whether the text becomes another.
-    var isCorruption: Bool {
-      switch self {
-      case .corrupt, .damage, .set, .mutate, .mutateFrame: true
-      case .drop, .delay, .duplicate, .reorder, .blackhole: false
-      }
-    }
   }
 
   /// The effect on each matching frame.

@@ -42,6 +42,7 @@ package final class SignallingFaults {
 
   /// A message that waits to be passed, and the way on.
   private struct Waiting {
+    let number: Int
     let passage: SignallingPassage
     let timer: PeerTimer
     let isPassed: () -> Void
@@ -81,11 +82,15 @@ package final class SignallingFaults {
   /// Returns why the last frame that a fault was for, and that does not show it, does not; nil if there is none.
   package func miss(of id: ID) -> Miss? { misses[id] }
 
-  /// Returns a message that keeps a fault from being complete; see ``HeldMessages/held(by:)``.
-  package func held(by id: ID) -> (message: SignallingMessage, until: Instant)? { holds.held(by: id) }
+  /// Returns a message that keeps a fault from being complete; see ``HeldMessages/held(by:before:)``.
+  ///
+  /// - Parameter limit: what is held from then on does not count; nil to count all.
+  package func held(by id: ID, before limit: Instant? = nil) -> (message: SignallingMessage, until: Instant)? {
+    holds.held(by: id, before: limit)
+  }
 
-  /// Returns the latest time at which the last of what a fault holds leaves, other faults included; nil if ``held(by:)``
-  /// is.
+  /// Returns the latest time at which the last of what a fault holds leaves, other faults included; nil if
+  /// ``held(by:before:)`` is.
   package func heldUntil(by id: ID) -> Instant? {
     holds.latest(heldBy: id) { message, nextFault in
       faults.filter { $0.id >= nextFault && $0.fault.matches(message) }.reduce(.zero) {
@@ -108,27 +113,31 @@ package final class SignallingFaults {
   /// have begun since.
   ///
   /// - Parameters:
+  ///   - isOpen: Returns whether the connection can take it.
   ///   - deliver: Returns whether the connection took it.
   ///   - lost: Called when a fault takes it, now or later.
   package func pass(
-    _ message: SignallingMessage, on lane: Lane, deliver: @escaping (SignallingMessage) -> Bool,
-    lost: @escaping () -> Void = {}
+    _ message: SignallingMessage, on lane: Lane, isOpen: @escaping () -> Bool = { true },
+    deliver: @escaping (SignallingMessage) -> Bool, lost: @escaping () -> Void = {}
   ) {
     arrivals[lane, default: 0] += 1
-    proceed(
-      message,
-      SignallingPassage(lane: lane, number: arrivals[lane] ?? 0, original: message, deliver: deliver, lost: lost))
+    let exit = SignallingPassage.Exit(isOpen: isOpen, deliver: deliver, lost: lost)
+    proceed(message, SignallingPassage(lane: lane, number: arrivals[lane] ?? 0, original: message, exit: exit))
   }
 
   /// Lets a message meet the faults that it has not met yet.
   private func proceed(_ message: SignallingMessage, _ passage: SignallingPassage) {
     var passage = passage
-    let effects = meet(message, &passage)
+    let effects = meet(message, passage)
     passage.nextFault = nextID
+    guard passage.exit.isOpen() else {
+      for meeting in effects { misses[meeting.id] = .undeliverable }
+      return leave(message, passage)
+    }
     if let taker = effects.last, taker.effect.isLoss {
       counts[taker.id, default: 0] += 1
       for fault in passage.faults + effects.dropLast().map(\.id) { misses[fault] = .taken }
-      return passage.lost()
+      return passage.exit.lost()
     }
     carryOut(effects[...], on: message, passage)
   }
@@ -136,21 +145,21 @@ package final class SignallingFaults {
   private typealias Meeting = (id: ID, effect: SignallingFault.Effect)
 
   /// Returns what the faults do to a message; nothing follows a loss.
-  private func meet(_ message: SignallingMessage, _ passage: inout SignallingPassage) -> [Meeting] {
+  private func meet(_ message: SignallingMessage, _ passage: SignallingPassage) -> [Meeting] {
     var meetings: [Meeting] = []
-    // Each fault acts on what the older ones leave: an equal one finds nothing to change.
+    // Each fault acts on what the older ones leave.
     var current = message
     for index in faults.indices where faults[index].id >= passage.nextFault && faults[index].fault.matches(message) {
       let (id, effect) = (faults[index].id, faults[index].fault.effect)
+      // Each fault adds one copy: copies of copies would be without number.
+      if effect == .duplicate, passage.isCopy { continue }
       let isTaken = meetings.last?.effect.isLoss ?? false
       let isMeant = !isTaken && applies(effect, to: current)
       guard isMeant || applies(effect, to: message) else { continue }
       // A frame that an older fault takes counts too, so that the frames this fault meets do not depend on other
       // faults.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
-      // An equal corruption would undo the older one, or find nothing to change.
-      let isRepeated = effect.isCorruption && !passage.effects.insert(named(effect, in: message)).inserted
-      guard isMeant, !isRepeated else {
+      guard isMeant else {
         misses[id] = isTaken ? .taken : .overwritten
         continue
       }
@@ -177,17 +186,6 @@ package final class SignallingFaults {
     }
   }
 
-  /// Returns an effect with its field by name.
-  private func named(_ effect: SignallingFault.Effect, in message: SignallingMessage) -> SignallingFault.Effect {
-    let name = { [codec] in codec?.declaration(of: message.type)?.field($0)?.name ?? $0 }
-    return switch effect {
-    case .damage(let field): .damage(field: name(field))
-    case .set(let field, let text): .set(field: name(field), text)
-    case .mutate(let mutation): .mutate(mutation.naming(name))
-    case .drop, .delay, .duplicate, .reorder, .corrupt, .mutateFrame, .blackhole: effect
-    }
-  }
-
   /// Applies faults to a message, the oldest first: each fault gets the output of the one before.
   private func carryOut(
     _ meetings: ArraySlice<Meeting>, on message: SignallingMessage, _ passage: SignallingPassage
@@ -201,7 +199,7 @@ package final class SignallingFaults {
     switch effect {
     case .drop, .blackhole: break
     case .delay:
-      hold(message, for: id, effect, rest, passage) { [self] in
+      hold(message, for: id, effect, rest, passage) { [self] _ in
         // It is as late wherever it comes: to another fault, or to a connection that is over by now.
         counts[id, default: 0] += 1
         carryOut(rest, on: message, passage)
@@ -211,25 +209,24 @@ package final class SignallingFaults {
       for isCopy in [false, true] {
         var passage = passage
         passage.duplications.append((duplication, isCopy))
-        // Each fault adds one copy: copies of copies would be without number.
         carryOut(isCopy ? rest.filter { $0.effect != .duplicate }[...] : rest, on: message, passage)
       }
     case .reorder:
       // An overtaking frame is not held itself, or the two would not change places.
       if waiting.contains(where: { passage.passes($0.passage) }) { return carryOut(rest, on: message, passage) }
-      let timer = hold(message, for: id, effect, rest, passage) { [self] in
-        waiting.removeAll { $0.passage.number == passage.number && $0.passage.lane == passage.lane }
+      let (number, timer) = hold(message, for: id, effect, rest, passage) { [self] number in
+        waiting.removeAll { $0.number == number }
         carryOut(rest, on: message, passage)
       }
       waiting.append(
-        Waiting(passage: passage, timer: timer.timer) { [self] in
-          holds.letGo(timer.number, heldBy: id)
+        Waiting(number: number, passage: passage, timer: timer) { [self] in
+          holds.letGo(number, heldBy: id)
           var passage = passage
           passage.reorderings.append(id)
           carryOut(rest, on: message, passage)
         })
     case .mutate(.description(.inlineCandidates)):
-      hold(message, for: id, effect, rest, passage) { [self] in change(message, by: id, effect, rest, passage) }
+      hold(message, for: id, effect, rest, passage) { [self] _ in change(message, by: id, effect, rest, passage) }
     case .corrupt, .damage, .set, .mutate, .mutateFrame: change(message, by: id, effect, rest, passage)
     }
   }
@@ -239,39 +236,39 @@ package final class SignallingFaults {
     _ passage: SignallingPassage
   ) {
     guard let change = change(of: message, by: effect) else { return carryOut(rest, on: message, passage) }
+    let changed = change(message)
     var passage = passage
-    passage.changes.append(.init(fault: id, make: change))
-    carryOut(rest, on: change(message), passage)
+    if changed != message { passage.changes.append(.init(fault: id, make: change)) }
+    carryOut(rest, on: changed, passage)
   }
 
   /// Holds a message for the time of an effect.
   @discardableResult
   private func hold(
     _ message: SignallingMessage, for id: ID, _ effect: SignallingFault.Effect, _ rest: ArraySlice<Meeting>,
-    _ passage: SignallingPassage, then release: @escaping () -> Void
+    _ passage: SignallingPassage, then release: @escaping (_ number: Int) -> Void
   ) -> (number: Int, timer: PeerTimer) {
     let time = effect.longestHold
     let number = holds.keep(
       .init(
-        message: message, until: clock.now + time, further: rest.reduce(.zero) { $0 + $1.effect.longestHold },
+        message: passage.original, since: clock.now, until: clock.now + time, further: rest.reduce(.zero) { $0 + $1.effect.longestHold },
         nextFault: passage.nextFault),
       heldBy: id)
     let timer = clock.schedule(after: time) { [self] in
       holds.letGo(number, heldBy: id)
-      release()
+      release(number)
     }
     return (number, timer)
   }
 
   /// Sends a message that has met every fault, and counts the faults that it shows.
   private func leave(_ message: SignallingMessage, _ passage: SignallingPassage) {
-    guard passage.deliver(message) else {
+    guard passage.exit.deliver(message) else {
       for fault in passage.faults { misses[fault] = .undeliverable }
       return
     }
-    let shown = passage.faultsShown(by: message) { [codec] in
-      $0.text == $1.text || $0.content != nil && codec?.rewrite($0) { _ in }.text == codec?.rewrite($1) { _ in }.text
-    }
+    let unchanged = passage.changes.isEmpty ? nil : codec?.rewrite(passage.original) { _ in }
+    let shown = passage.faultsShown(by: message.text, unchanged: (unchanged ?? passage.original).text)
     for change in passage.changes where !shown.contains(change.fault) { misses[change.fault] = .overwritten }
     let doubled = passage.duplications.filter { $0.duplication.left(isCopy: $0.isCopy) }
     for fault in shown + passage.reorderings + doubled.map(\.duplication.fault) { counts[fault, default: 0] += 1 }
@@ -327,6 +324,13 @@ package final class SignallingFaults {
   ) -> SignallingMessage {
     guard let codec, let name = codec.field(field, of: message) else { return message }
     return codec.rewrite(message) { change(&$0, name) }
+  }
+
+  /// Counts what is no frame and a total black hole hides, such as an upgrade: only such a fault meets it.
+  func hidden(_ type: String) {
+    guard let blackhole = faults.first(where: { $0.fault.isTotal }) else { return }
+    counts[blackhole.id, default: 0] += 1
+    tell(.blackhole, SignallingMessage(type: type, from: nil, to: nil, text: ""))
   }
 
   /// Counts a frame that a black hole drops: it has met the oldest fault that drops it.

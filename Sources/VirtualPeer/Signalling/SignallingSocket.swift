@@ -20,6 +20,7 @@ public final class SignallingSocket {
     channel.onOpen = { [unowned self] in if !self.tap.swallowsUpgrade(on: self) { onOpen?($0) } }
     channel.onText = { [unowned self] in self.tap.received($0, on: self) }
     channel.onClose = { [unowned self] in closed() }
+    channel.onHiddenClosing = { [unowned tap] in tap.faults.hidden("closing") }
   }
 
   /// Sends a text message to the client.

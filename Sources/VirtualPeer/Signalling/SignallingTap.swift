@@ -51,7 +51,7 @@ final class SignallingTap {
     for socket in sockets where user == nil || socket.user == user { socket.abort() }
   }
 
-  func isConnected(user: String) -> Bool { sockets.contains { $0.user == user } }
+  func isConnected(user: String) -> Bool { sockets.contains { $0.user == user && !$0.isOver } }
 
   /// Refuses or admits a user. A refused user's connections are reset as soon as they identify the user.
   func setRefused(_ user: String, _ isRefused: Bool) {
@@ -67,7 +67,7 @@ final class SignallingTap {
 
   /// Returns whether a black hole drops a client's upgrade.
   func swallowsUpgrade(on socket: SignallingSocket) -> Bool {
-    if faults.isSilent { faults.swallowed(SignallingMessage(type: "upgrade", from: nil, to: nil, text: "")) }
+    if faults.isSilent { faults.hidden("upgrade") }
     return faults.isSilent
   }
 
@@ -80,7 +80,7 @@ final class SignallingTap {
       return socket.abort()
     }
     record.submitted(message, by: socket.user)
-    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) ?? false }
+    pass(message, on: socket, isToClient: false) { [weak socket] in socket?.deliver($0.text) ?? false }
   }
 
   /// Handles a frame from the server to a client.
@@ -89,7 +89,7 @@ final class SignallingTap {
     check(message, going: .serverToClient)
     let delivery = takeDelivery(of: message, to: socket.user)
     delivery?.state = .held
-    pass(message, on: .init(socket: socket.number, isToClient: true)) {
+    pass(message, on: socket, isToClient: true) {
       [weak self, weak socket, record, trace] changed in
       let frame = socket?.sendNow(changed.text)
       if let socket { record.forwarded(changed, unchanged: message, to: socket.user, frame: frame) }
@@ -131,10 +131,10 @@ final class SignallingTap {
   }
 
   private func pass(
-    _ message: SignallingMessage, on lane: SignallingFaults.Lane, deliver: @escaping (SignallingMessage) -> Bool,
-    lost: @escaping () -> Void = {}
+    _ message: SignallingMessage, on socket: SignallingSocket, isToClient: Bool,
+    deliver: @escaping (SignallingMessage) -> Bool, lost: @escaping () -> Void = {}
   ) {
-    let isMet = isMet(message.type, isToClient: lane.isToClient)
+    let isMet = isMet(message.type, isToClient: isToClient)
     if isMet { faults.record(message) }
     if faults.isSilent {
       faults.swallowed(message, isMet: isMet)
@@ -144,7 +144,9 @@ final class SignallingTap {
       _ = deliver(message)
       return
     }
-    faults.pass(message, on: lane, deliver: deliver, lost: lost)
+    faults.pass(
+      message, on: .init(socket: socket.number, isToClient: isToClient),
+      isOpen: { [weak socket] in socket?.isOver == false }, deliver: deliver, lost: lost)
   }
 
   private func isMet(_ type: String, isToClient: Bool) -> Bool {

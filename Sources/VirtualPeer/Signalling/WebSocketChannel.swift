@@ -8,6 +8,8 @@ public final class WebSocketChannel {
   public var onText: ((String) -> Void)?
   /// Called once, however the connection ended.
   public var onClose: (() -> Void)?
+  /// Called when one end closes and the silence keeps it from the other.
+  var onHiddenClosing: (() -> Void)?
 
   private let stream: PeerStream
   private var socket: WebSocket
@@ -58,14 +60,19 @@ public final class WebSocketChannel {
   public func close() {
     socket.close()
     flush()
-    if isSilenced { isAbandoned = true } else { stream.close() }
+    if isSilenced { abandon() } else { stream.close() }
     finish()
   }
 
   /// Drops the stream immediately.
   public func abort() {
-    if isSilenced { isAbandoned = true } else { stream.abort() }
+    if isSilenced { abandon() } else { stream.abort() }
     finish()
+  }
+
+  private func abandon() {
+    isAbandoned = true
+    onHiddenClosing?()
   }
 
   private func endSilence() {
@@ -75,6 +82,7 @@ public final class WebSocketChannel {
   private func end() {
     if isSilenced {
       isCutOff = true
+      onHiddenClosing?()
     } else {
       stream.close()
       finish()

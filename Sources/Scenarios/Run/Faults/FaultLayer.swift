@@ -36,6 +36,8 @@ final class FaultLayer {
   /// The instances that are over; an entry that fired twice occurs twice.
   private var past: [Instance] = []
   private var count = 0
+  /// The time from which on what faults hold is not waited for, and so is not cut short either; nil if all counts.
+  var holdLimit: Instant?
   private let subject: TraceSubject
 
   /// - Parameter onFailure: receives the error of a fault that cannot end by itself.
@@ -70,10 +72,10 @@ final class FaultLayer {
 
   func isInForce(_ entry: String) -> Bool { active.contains { $0.entry == entry } }
 
-  /// Returns why no fault of an entry has met anything so far; nil when one has, or none began.
+  /// Returns why no fault of an entry has met anything so far; nil when one has or holds something, or none began.
   func lack(of entry: String) -> String? {
-    let reaches = (past + active).filter { $0.entry == entry }.map(\.reach)
-    return reaches.contains { $0.hasMet() } ? nil : reaches.first?.lack()
+    let instances = (past + active).filter { $0.entry == entry }
+    return instances.contains { $0.reach.hasMet() || $0.rest() != nil } ? nil : instances.first?.reach.lack()
   }
 
   /// Whether every fault that ends by itself has ended and is complete.
@@ -219,13 +221,12 @@ final class FaultLayer {
     let faults = server.faults
     let id = faults.add(fault)
     instance.reach = FaultReach(
-      lack: faults.held(by: id).map(Self.cutShort) ?? faults.miss(of: id).map(Self.lack)
-        ?? Self.lack(of: fault.effect),
+      lack: faults.miss(of: id).map(Self.lack) ?? Self.lack(of: fault.effect),
       // A message that it held may be passed after its end.
       isAskedLate: true
     ) { faults.meetings(of: id) > 0 }
     instance.heldUntil = { faults.heldUntil(by: id) }
-    instance.rest = { faults.held(by: id).map(Self.cutShort) }
+    instance.rest = { [unowned self] in faults.held(by: id, before: holdLimit).map(Self.cutShort) }
     instance.finish = { faults.remove(id) }
   }
 
