@@ -36,7 +36,7 @@ import Testing
       [
         "CallCore", "PeerSession", "Statistics", "Codecs", "DTLS", "Digests", "ICE", "SDP", "STUN", "TURN", "Formats",
         "CLinux",
-        "Glibc", "LibC", "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
+        "Glibc", "LibC", "Pictures", "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
       ]
     ),
     ("SimNet", ["CallCore"]),

@@ -8,7 +8,7 @@ import datetime
 import fractions
 import logging
 
-from . import wav
+from . import picture, wav
 from .protocol import MissingPeer, Peer, PeerError, not_supported, required
 from .sound import SAMPLES_PER_FRAME, SILENCE, Listener, Loop, Pace, samples_of
 
@@ -46,25 +46,37 @@ class SourceTrack(aiortc.MediaStreamTrack):
 
 
 class PictureTrack(aiortc.MediaStreamTrack):
-    """A small picture that changes all the time, black while disabled."""
+    """Pictures with numbers, black while disabled."""
 
     kind = "video"
 
-    def __init__(self):
+    def __init__(self, video):
         super().__init__()
-        self._pace = Pace(0.1)
-        self._count = 0
+        self._width, self._height = video.get("width", 320), video.get("height", 240)
+        self._rate = video.get("frameRate", 15)
+        self._number = self._first = video.get("firstNumber", 0)
+        self._pace = Pace(1 / self._rate)
         self.enabled = True
 
     async def recv(self):
         await self._pace.wait()
-        frame = VideoFrame(160, 120, "yuv420p")
-        luma = (self._count * 5) % 256 if self.enabled else 0
-        for plane, value in zip(frame.planes, (luma, 128, 128)):
+        frame = VideoFrame(self._width, self._height, "yuv420p")
+        luma = picture.luma(self._number, self._width, self._height) if self.enabled else None
+        for plane, value in zip(frame.planes, (16, 128, 128)):
             plane.update(bytes([value]) * plane.buffer_size)
-        frame.pts, frame.time_base = self._count * 9000, fractions.Fraction(1, 90000)
-        self._count += 1
+        if luma:
+            frame.planes[0].update(_padded(luma, self._width, frame.planes[0].line_size))
+        frame.pts = (self._number - self._first) * 90000 // self._rate
+        frame.time_base = fractions.Fraction(1, 90000)
+        self._number += 1
         return frame
+
+
+def _padded(luma, width, stride):
+    if width == stride:
+        return luma
+    end = bytes(stride - width)
+    return b"".join(luma[at : at + width] + end for at in range(0, len(luma), width))
 
 
 def described(candidate):
@@ -90,6 +102,8 @@ class AiortcPeer(Peer):
         self._created = 0
         self._samples = b""
         self._listener = None
+        self._pictures = None
+        self._video = {}
         self._hearing = set()
         self._watched = set()
         self._announced = set()
@@ -107,6 +121,8 @@ class AiortcPeer(Peer):
             task.cancel()
         if self._listener:
             await self._listener.close()
+        if self._pictures:
+            self._pictures.close()
 
     async def open(self, parameters):
         if self._pc:
@@ -118,6 +134,9 @@ class AiortcPeer(Peer):
                 self._listener = Listener(audio["record"])
             except OSError as problem:
                 raise PeerError("NotReadableError", f"cannot record: {problem}") from None
+        self._video = parameters.get("video") or {}
+        if self._video.get("record"):
+            self._pictures = picture.Log(self._video["record"])
         self._pc = aiortc.RTCPeerConnection(self._configuration(parameters.get("configuration") or {}))
         for name in ("iceGatheringState", "iceConnectionState", "connectionState", "signalingState"):
             self._report_state(name)
@@ -142,7 +161,7 @@ class AiortcPeer(Peer):
     def _on_track(self, track):
         mid = next((t.mid for t in self._pc.getTransceivers() if t.receiver.track is track), None)
         self.emit("track", mid=mid, kind=track.kind)
-        task = asyncio.create_task(self._hear(track) if track.kind == "audio" else self._drop(track))
+        task = asyncio.create_task(self._hear(track) if track.kind == "audio" else self._look(track))
         self._hearing.add(task)
         task.add_done_callback(self._hearing.discard)
 
@@ -154,10 +173,15 @@ class AiortcPeer(Peer):
                     if self._listener:
                         self._listener.hear(track, bytes(frame.planes[0])[: frame.samples * 2])
 
-    async def _drop(self, track):
+    async def _look(self, track):
         with contextlib.suppress(aiortc.mediastreams.MediaStreamError):
             while True:
-                await track.recv()
+                frame = await track.recv()
+                if not self._pictures:
+                    continue
+                plane = frame.planes[0]
+                number = picture.read(memoryview(plane), plane.line_size, frame.width)
+                self._pictures.append(frame.width, frame.height, number)
 
     @property
     def _connection(self):
@@ -175,7 +199,7 @@ class AiortcPeer(Peer):
         kind = required(parameters, "kind")
         if kind not in ("audio", "video"):
             raise PeerError("TypeError", f"there is no kind of track named {kind}")
-        track = SourceTrack(self._samples) if kind == "audio" else PictureTrack()
+        track = SourceTrack(self._samples) if kind == "audio" else PictureTrack(self._video)
         sender = self._connection.addTrack(track)
         name = f"{kind}{self._created}"
         self._created += 1
@@ -210,6 +234,20 @@ class AiortcPeer(Peer):
                 sender.replaceTrack(track if direction in ("sendrecv", "sendonly") else None)
                 transceiver.direction = direction
         self.emit("negotiationneeded")
+
+    async def setCodecPreferences(self, parameters):
+        track, sender = self._named(required(parameters, "track"))
+        known = aiortc.RTCRtpSender.getCapabilities(track.kind).codecs
+        wanted = []
+        for name in required(parameters, "codecs"):
+            found = [codec for codec in known if codec.mimeType.partition("/")[2].lower() == name.lower()]
+            if not found:
+                raise not_supported(f"aiortc has no {name}")
+            wanted += found
+        helpers = [codec for codec in known if codec.mimeType.endswith("/rtx")]
+        for transceiver in self._connection.getTransceivers():
+            if transceiver.sender is sender:
+                transceiver.setCodecPreferences(wanted + helpers)
 
     async def createOffer(self, parameters):
         if parameters.get("iceRestart"):

@@ -58,11 +58,12 @@ const peer = {
     }
   },
 
-  async open({ configuration, play, record, dataChannel, dtx }) {
+  async open({ configuration, play, record, video, dataChannel, dtx }) {
     const pc = new RTCPeerConnection(configuration);
     peer.context = new AudioContext({ sampleRate: 48000 });
     await peer.context.resume();
     peer.startSource(play);
+    peer.video = { width: 320, height: 240, frameRate: 15, firstNumber: 0, ...video };
     if (record) await peer.startRecorder();
     peer.pc = pc;
     peer.watchConnection();
@@ -135,6 +136,7 @@ const peer = {
     Object.assign(element, { autoplay: true, srcObject: stream });
     element.play().catch(() => {});
     document.body.append(element);
+    if (track.kind === "video") peer.look(element);
     if (track.kind !== "audio" || !peer.recorder) return;
     // A track that comes again, after its sender had stopped, must not be heard twice.
     peer.heard.get(track.id)?.disconnect();
@@ -201,18 +203,29 @@ const peer = {
   },
 
   startVideo() {
+    const { width, height, frameRate, firstNumber } = peer.video;
     const canvas = document.createElement("canvas");
-    Object.assign(canvas, { width: 160, height: 120 });
-    const context = canvas.getContext("2d");
-    let frame = 0;
-    setInterval(() => {
-      context.fillStyle = `hsl(${(frame * 7) % 360} 80% 50%)`;
-      context.fillRect(0, 0, 160, 120);
-      context.fillStyle = "white";
-      context.fillRect(frame % 160, 50, 20, 20);
-      frame++;
-    }, 100);
-    return canvas.captureStream(10).getVideoTracks()[0];
+    Object.assign(canvas, { width, height });
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    let number = firstNumber;
+    const paint = () => numberedPictures.paint(context, number++);
+    paint();
+    setInterval(paint, 1000 / frameRate);
+    return canvas.captureStream(frameRate).getVideoTracks()[0];
+  },
+
+  // Reports each picture that is shown, with the number in it.
+  look(element) {
+    const canvas = document.createElement("canvas");
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    const show = (time, { width, height }) => {
+      if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+      context.drawImage(element, 0, 0, width, height);
+      const number = numberedPictures.read(context, width);
+      report(JSON.stringify({ picture: { timestamp: performance.now(), width, height, number } }));
+      element.requestVideoFrameCallback(show);
+    };
+    element.requestVideoFrameCallback(show);
   },
 
   named(name) {
@@ -230,9 +243,26 @@ const peer = {
     peer.named(name).track.enabled = enabled;
   },
 
-  async setDirection({ track: name, direction }) {
+  transceiver(name) {
     const { sender } = peer.named(name);
-    peer.pc.getTransceivers().find((transceiver) => transceiver.sender === sender).direction = direction;
+    return peer.pc.getTransceivers().find((transceiver) => transceiver.sender === sender);
+  },
+
+  async setDirection({ track: name, direction }) {
+    peer.transceiver(name).direction = direction;
+  },
+
+  async setCodecPreferences({ track: name, codecs }) {
+    const transceiver = peer.transceiver(name);
+    const kind = transceiver.receiver.track.kind;
+    const all = RTCRtpReceiver.getCapabilities(kind).codecs;
+    const named = (codec) => codec.mimeType.split("/")[1].toLowerCase();
+    const helpers = ["rtx", "red", "ulpfec", "flexfec-03"];
+    const wanted = codecs.flatMap((name) => {
+      const found = all.filter((codec) => named(codec) === name.toLowerCase());
+      return found.length ? found : fail("NotSupportedError", `this browser has no ${name}`);
+    });
+    transceiver.setCodecPreferences([...wanted, ...all.filter((codec) => helpers.includes(named(codec)))]);
   },
 
   described({ type, sdp }) {

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 
-from . import wav
+from . import picture, wav
 from .protocol import Peer, PeerError, required
 
 
@@ -14,6 +14,7 @@ class BrowserPeer(Peer):
         super().__init__()
         self._options = options
         self._recording = None
+        self._pictures = None
         self._launch = None
 
     async def open(self, parameters):
@@ -33,10 +34,14 @@ class BrowserPeer(Peer):
                 self._recording = wav.Recording(audio["record"])
             except OSError as problem:
                 raise PeerError("NotReadableError", f"cannot record: {problem}") from None
+        video = parameters.get("video") or {}
+        if video.get("record"):
+            self._pictures = picture.Log(video["record"])
         await self._call(
             "open",
             {
                 "configuration": configuration,
+                "video": {name: value for name, value in video.items() if name != "record"},
                 "play": play,
                 "record": self._recording is not None,
                 "dataChannel": self._options.data_channel,
@@ -44,6 +49,25 @@ class BrowserPeer(Peer):
             },
         )
         return {"agent": self._agent}
+
+    def _received(self, report):
+        """Takes what the page hears and sees; says whether the report was that."""
+        if "samples" in report:
+            if self._recording:
+                self._recording.append(base64.b64decode(report["samples"]))
+        elif "picture" in report:
+            if self._pictures:
+                shown = report["picture"]
+                time = shown["timestamp"] + self._offset
+                self._pictures.append(shown["width"], shown["height"], shown["number"], time)
+        else:
+            return False
+        return True
+
+    def _close_files(self):
+        for file in (self._recording, self._pictures):
+            if file:
+                file.close()
 
     async def addTrack(self, parameters):
         return await self._call("addTrack", {"kind": required(parameters, "kind")})
@@ -71,7 +95,7 @@ def _forwarded(method):
 
 # Everything else is the page's own RTCPeerConnection.
 for _method in (
-    "removeTrack", "setEnabled", "setDirection", "createOffer", "createAnswer", "setLocalDescription",
+    "removeTrack", "setEnabled", "setDirection", "setCodecPreferences", "createOffer", "createAnswer", "setLocalDescription",
     "setRemoteDescription", "addIceCandidate", "restartIce", "close",
 ):  # fmt: skip
     setattr(BrowserPeer, _method, _forwarded(_method))

@@ -23,8 +23,9 @@ from .protocol import PeerError, not_supported, now
 
 # AudioWorklet wants a secure context; this one is served by us and never looked up.
 PAGE = "https://peer.invalid/"
-FILES = {PAGE: ("text/html", b"<!doctype html><script src=browser.js></script>")}
-FILES[PAGE + "browser.js"] = ("text/javascript", Path(__file__).with_name("browser.js").read_bytes())
+FILES = {PAGE: ("text/html", b"<!doctype html><script src=pictures.js></script><script src=browser.js></script>")}
+for script in ("pictures.js", "browser.js"):
+    FILES[PAGE + script] = ("text/javascript", Path(__file__).with_name(script).read_bytes())
 
 FLAGS = """
     --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --remote-debugging-pipe
@@ -184,8 +185,7 @@ class ChromiumPeer(BrowserPeer):
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(self._call("close", {}), 2)
         await self._browser.stop()
-        if self._recording:
-            self._recording.close()
+        self._close_files()
         shutil.rmtree(self._profile, ignore_errors=True)
 
     async def _ask(self, method, parameters):
@@ -211,10 +211,9 @@ class ChromiumPeer(BrowserPeer):
             asyncio.create_task(self.fail("the browser is gone" if method == "gone" else "the page crashed"))
 
     def _on_report(self, report):
-        if "samples" in report:
-            if self._recording:
-                self._recording.append(base64.b64decode(report["samples"]))
-        elif report["event"] == "loaded":
+        if self._received(report):
+            return
+        if report["event"] == "loaded":
             if not self._loaded.done():
                 self._loaded.set_result(None)
         else:

@@ -5,7 +5,6 @@ Nothing of the browser is remote-controlled: the page fetches one request after 
 
 import argparse
 import asyncio
-import base64
 import contextlib
 import json
 import os
@@ -19,7 +18,7 @@ from pathlib import Path
 from .browser import BrowserPeer
 from .protocol import PeerError, not_supported, now
 
-SCRIPT = Path(__file__).with_name("browser.js").read_bytes()
+SCRIPTS = {f"/{name}": Path(__file__).with_name(name).read_bytes() for name in ("pictures.js", "browser.js")}
 
 # How reports get out, and requests in. Reports keep their order: one batch is on its way at a time.
 PAGE = b"""<!doctype html><meta charset="utf-8"><body><script>
@@ -33,7 +32,7 @@ async function post() {
   posting = false;
 }
 function report(text) { reports.push(JSON.parse(text)); post(); }
-</script><script src="browser.js"></script><script>
+</script><script src="pictures.js"></script><script src="browser.js"></script><script>
 addEventListener("load", async () => {
   for (;;) {
     const { number, method, parameters } = await (await fetch("/next")).json();
@@ -172,8 +171,8 @@ class FirefoxPeer(BrowserPeer):
     async def _respond(self, method, path, body):
         if path == "/":
             return "text/html", PAGE
-        if path == "/browser.js":
-            return "text/javascript", SCRIPT
+        if path in SCRIPTS:
+            return "text/javascript", SCRIPTS[path]
         if path == "/next":
             return "application/json", json.dumps(await self._requests.get()).encode()
         if path == "/report" and method == "POST":
@@ -187,9 +186,8 @@ class FirefoxPeer(BrowserPeer):
             answer = self._answers.pop(report["answer"], None)
             if answer and not answer.done():
                 answer.set_result(report["outcome"])
-        elif "samples" in report:
-            if self._recording:
-                self._recording.append(base64.b64decode(report["samples"]))
+        elif self._received(report):
+            pass
         elif report["event"] == "loaded":
             # The page counts from its own start. What it said now it said a round trip on the loopback ago.
             self._offset = now() - report["timestamp"]
@@ -219,8 +217,7 @@ class FirefoxPeer(BrowserPeer):
                     break
         if self._server:
             self._server.close()
-        if self._recording:
-            self._recording.close()
+        self._close_files()
         shutil.rmtree(self._profile, ignore_errors=True)
 
     async def _ask(self, method, parameters):

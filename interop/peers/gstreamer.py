@@ -8,7 +8,7 @@ import sys
 import threading
 import urllib.parse
 
-from . import sound
+from . import picture, sound
 from .protocol import MissingPeer, Peer, PeerError, not_supported, required
 
 try:
@@ -35,9 +35,13 @@ AUDIO = (
     "capsfilter caps=application/x-rtp,media=audio,encoding-name=OPUS,clock-rate=48000,encoding-params=(string)2,payload={payload}"
 )
 VIDEO = (
-    "videotestsrc is-live=true pattern=ball ! video/x-raw,width=160,height=120,framerate=10/1 ! "
-    "vp8enc deadline=1 keyframe-max-dist=30 ! rtpvp8pay pt={payload} ! "
+    "appsrc name=source format=time is-live=true block=true max-bytes=400000 "
+    "caps=video/x-raw,format=I420,width={width},height={height},framerate={rate}/1 ! clocksync ! "
+    "vp8enc deadline=1 keyframe-max-dist=30 ! rtpvp8pay pt={payload} picture-id-mode=15-bit ! "
     "capsfilter caps=application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload={payload}"
+)
+EYE = (
+    "rtpvp8depay ! vp8dec ! videoconvert ! video/x-raw,format=I420 ! appsink name=eye emit-signals=true sync=false"
 )
 EAR = (
     "rtpopusdepay ! opusdec plc=true ! audioconvert ! audioresample ! "
@@ -95,6 +99,8 @@ class GStreamerPeer(Peer):
         self._created = 0
         self._samples = b""
         self._listener = None
+        self._pictures = None
+        self._video = {}
         self._mids = []
         self._watched = set()
         self._polling = None
@@ -151,6 +157,9 @@ class GStreamerPeer(Peer):
                 self._listener = sound.Listener(audio["record"])
             except OSError as problem:
                 raise PeerError("NotReadableError", f"cannot record: {problem}") from None
+        self._video = {"width": 320, "height": 240, "frameRate": 15, "firstNumber": 0, **(parameters.get("video") or {})}
+        if self._video.get("record"):
+            self._pictures = picture.Log(self._video["record"])
         Gst.init(None)
         lacking = [name for name in NEEDED if Gst.ElementFactory.find(name) is None]
         if lacking:
@@ -269,7 +278,9 @@ class GStreamerPeer(Peer):
     def _send(self, track, line=None):
         """Puts a track into the pipeline: into an m-line of the far side's offer, or into a new one."""
         codec, shape = ("opus", AUDIO) if track.kind == "audio" else ("vp8", VIDEO)
-        track.bin = Gst.parse_bin_from_description(shape.format(payload=self._payload_types[codec]), True)
+        places = {"payload": self._payload_types[codec]}
+        places |= {"width": self._video["width"], "height": self._video["height"], "rate": self._video["frameRate"]}
+        track.bin = Gst.parse_bin_from_description(shape.format(**places), True)
         self._pipeline.add(track.bin)
         sending = sum(other.pad is not None for other in self._tracks.values())
         if line is None and sending:
@@ -277,15 +288,14 @@ class GStreamerPeer(Peer):
             line = max(sending, len(self._mids))
         name = None if line is None else f"sink_{line}"
         source = track.bin.get_static_pad("src")
-        caps = Gst.Caps.from_string(shape.format(payload=self._payload_types[codec]).rpartition("caps=")[2])
+        caps = Gst.Caps.from_string(shape.format(**places).rpartition("caps=")[2])
         track.pad = self._rtc.request_pad(self._rtc.get_pad_template("sink_%u"), name, caps)
         if track.pad is None or source.link(track.pad) != Gst.PadLinkReturn.OK:
             raise PeerError("OperationError", f"webrtcbin takes no {track.kind}")
         self._set_muted(track)
         track.bin.sync_state_with_parent()
-        if track.kind == "audio":
-            source = track.bin.get_by_name("source")
-            threading.Thread(target=self._push, args=(source,), daemon=True).start()
+        push = self._push if track.kind == "audio" else self._push_pictures
+        threading.Thread(target=push, args=(track.bin.get_by_name("source"),), daemon=True).start()
 
     async def _know_sources(self):
         """Waits until every branch has made its first packet: descriptions tell the SSRC only then, and two sections with
@@ -299,15 +309,29 @@ class GStreamerPeer(Peer):
         """Gives a branch its sound; it takes so much as it has room for, until its end."""
         loop = sound.Loop(self._samples)
         frame = 20 * Gst.MSECOND
-        clock = None
-        while clock is None:
-            clock = self._pipeline.get_clock()
-        begin = clock.get_time() - self._pipeline.get_base_time()
+        begin = self._running_time()
         for number in range(1 << 40):
             buffer = Gst.Buffer.new_wrapped(loop.next())
             buffer.pts, buffer.duration = begin + number * frame, frame
             if source.emit("push-buffer", buffer) != Gst.FlowReturn.OK:
                 return
+
+    def _push_pictures(self, source):
+        width, height = self._video["width"], self._video["height"]
+        chroma = bytes([128]) * (2 * ((width + 1) // 2) * ((height + 1) // 2))
+        frame = Gst.SECOND // self._video["frameRate"]
+        begin = self._running_time()
+        for count in range(1 << 40):
+            buffer = Gst.Buffer.new_wrapped(picture.luma(self._video["firstNumber"] + count, width, height) + chroma)
+            buffer.pts, buffer.duration = begin + count * frame, frame
+            if source.emit("push-buffer", buffer) != Gst.FlowReturn.OK:
+                return
+
+    def _running_time(self):
+        clock = None
+        while clock is None:
+            clock = self._pipeline.get_clock()
+        return clock.get_time() - self._pipeline.get_base_time()
 
     def _set_muted(self, track):
         if track.bin and track.kind == "audio":
@@ -317,6 +341,11 @@ class GStreamerPeer(Peer):
         track = self._named(required(parameters, "track"))
         track.enabled = bool(required(parameters, "enabled"))
         self._set_muted(track)
+
+    async def setCodecPreferences(self, parameters):
+        codecs = required(parameters, "codecs")
+        if [name.lower() for name in codecs] != ["vp8"]:
+            raise not_supported(f"this driver sends VP8 only, not {', '.join(codecs)}")
 
     async def removeTrack(self, parameters):
         raise not_supported("webrtcbin cannot take a track out of a call: it changes no transceiver's direction")
@@ -332,10 +361,12 @@ class GStreamerPeer(Peer):
             return
         kind = pad.get_current_caps().get_structure(0).get_string("media")
         mid = pad.get_property("transceiver").get_property("mid")
-        branch = Gst.parse_bin_from_description(EAR if kind == "audio" else "fakesink sync=false", True)
+        branch = Gst.parse_bin_from_description(EAR if kind == "audio" else EYE, True)
         self._pipeline.add(branch)
         if kind == "audio":
             branch.get_by_name("ear").connect("new-sample", self._on_sample, pad.get_name())
+        else:
+            branch.get_by_name("eye").connect("new-sample", self._on_picture)
         branch.sync_state_with_parent()
         pad.link(branch.get_static_pad("sink"))
         self._later(lambda: self.emit("track", mid=mid, kind=kind))
@@ -344,6 +375,18 @@ class GStreamerPeer(Peer):
         buffer = ear.emit("pull-sample").get_buffer()
         if self._listener:
             self._later(self._listener.hear, name, buffer.extract_dup(0, buffer.get_size()))
+        return Gst.FlowReturn.OK
+
+    def _on_picture(self, eye):
+        sample = eye.emit("pull-sample")
+        shape = sample.get_caps().get_structure(0)
+        width, height = shape.get_value("width"), shape.get_value("height")
+        buffer = sample.get_buffer()
+        luma = buffer.extract_dup(0, buffer.get_size())
+        if self._pictures:
+            # GStreamer's rows of luma end at a multiple of four.
+            number = picture.read(luma, (width + 3) // 4 * 4, width)
+            self._later(self._pictures.append, width, height, number)
         return Gst.FlowReturn.OK
 
     # Negotiation
@@ -435,6 +478,8 @@ class GStreamerPeer(Peer):
         await self.close({})
         if self._listener:
             await self._listener.close()
+        if self._pictures:
+            self._pictures.close()
 
 
 async def main():

@@ -8,7 +8,7 @@ import time
 import traceback
 
 METHODS = (
-    "open", "addTrack", "removeTrack", "setEnabled", "setDirection", "createOffer", "createAnswer",
+    "open", "addTrack", "removeTrack", "setEnabled", "setDirection", "setCodecPreferences", "createOffer", "createAnswer",
     "setLocalDescription", "setRemoteDescription", "addIceCandidate", "restartIce", "getStats", "close",
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from . import sdp as descriptions
-from . import sound
+from . import pictures, sound
 from .peer import ProtocolError
 from .verdict import Failed, Skipped, expect
 
@@ -46,6 +46,7 @@ class Call:
     measured: dict = field(default_factory=dict)
     notes: list = field(default_factory=list)
     tracks: dict = field(default_factory=dict)
+    cameras: dict = field(default_factory=dict)
     # Further peers of the case, which end with it.
     companions: list = field(default_factory=list)
     # What runs beside it.
@@ -79,16 +80,20 @@ class Call:
         """The same for both peers, at once."""
         return await asyncio.gather(*(operation(peer) for peer in self.peers))
 
-    async def open(self, configuration=None, ours=None, theirs=None, audio=True, ours_options=(), theirs_options=()):
-        """Starts both programs, each with a connection and its melody as a track."""
+    async def open(
+        self, configuration=None, ours=None, theirs=None, audio=True, video=False, ours_options=(), theirs_options=()
+    ):
+        """Starts both programs, each with a connection and its melody as a track; with `video` also its pictures."""
         async with self.starting():
             await asyncio.gather(self.ours.start(ours_options), self.theirs.start(theirs_options))
             await asyncio.gather(
-                self.ours.open(ours if ours is not None else configuration),
-                self.theirs.open(theirs if theirs is not None else configuration),
+                self.ours.open(ours if ours is not None else configuration, video=video),
+                self.theirs.open(theirs if theirs is not None else configuration, video=video),
             )
         if audio:
             await self.both(self.add_audio)
+        if video:
+            await self.both(self.add_video)
 
     @contextlib.asynccontextmanager
     async def starting(self):
@@ -103,6 +108,9 @@ class Call:
 
     async def add_audio(self, peer):
         self.tracks[peer] = (await peer.request("addTrack", kind="audio"))["track"]
+
+    async def add_video(self, peer):
+        self.cameras[peer] = (await peer.request("addTrack", kind="video"))["track"]
 
     # Signalling
 
@@ -203,6 +211,31 @@ class Call:
             )
             wrong = heard.wrong_steps(peer.partner_melody) if steps else []
             expect(len(wrong) <= 1, f"{name} the notes in their order", f"these steps were wrong: {wrong}")
+
+    # What is seen
+
+    async def watch(self, seconds=3.0, settle=2.0, sides=None, rate=0.6):
+        """Both see the other's pictures, from now on: in their order, as many as `rate` says of those that were taken, and
+        no stop."""
+        await asyncio.sleep(settle)
+        sides = self.peers if sides is None else sides
+        before = {peer: len(pictures.read(peer.pictures)) for peer in sides}
+        await asyncio.sleep(seconds)
+        for peer in sides:
+            self._check_pictures(peer, pictures.read(peer.pictures)[before[peer] :], seconds, rate)
+
+    def _check_pictures(self, peer, seen, seconds, rate):
+        found = pictures.describe(seen)
+        numbers = [picture.number for picture in seen if picture.number is not None]
+        wanted = round(pictures.RATE * seconds * rate)
+        expect(len(seen) >= wanted, f"{peer} to see {wanted} pictures in {seconds:g} s", f"it saw {found}")
+        expect(len(numbers) >= 0.9 * len(seen), f"{peer} to see whole pictures", f"it saw {found}")
+        side = self.other(peer).side
+        strange = [number for number in numbers if not pictures.is_from(number, side)]
+        expect(not strange, f"{peer} to see the other's pictures", f"it saw the numbers {strange[:5]}")
+        expect(numbers == sorted(numbers), f"{peer} to see the pictures in their order", f"they were {numbers}")
+        pauses = [later.time - earlier.time for earlier, later in zip(seen, seen[1:])]
+        expect(max(pauses) <= 700, f"{peer} to see no stop longer than 700 ms", f"there was one of {max(pauses):.0f} ms")
 
     def measure_first_heard(self):
         """How long after the start of negotiation each side first heard the other."""

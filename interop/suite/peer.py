@@ -8,7 +8,7 @@ import signal
 import time
 from dataclasses import dataclass, field
 
-from . import sound
+from . import pictures, sound
 from .verdict import Crashed, Failed, Skipped
 
 _LINE_LIMIT = 16 << 20
@@ -68,6 +68,7 @@ class Peer:
         self.melody, self.partner_melody = sound.MELODIES[side], sound.MELODIES["right" if side == "left" else "left"]
         self.folder = folder
         self.recording = str(folder / f"{role}-heard.wav")
+        self.pictures = str(folder / f"{role}-seen.txt")
         self.agent = kind.name
         self.trail = []
         self.states = {}
@@ -110,13 +111,18 @@ class Peer:
         )  # fmt: skip
         self._reader = asyncio.create_task(self._receive())
 
-    async def open(self, configuration=None, play=True):
+    async def open(self, configuration=None, play=True, video=False):
         play_path = str(self.folder / f"{self.role}-says.wav")
         if play:
             await asyncio.to_thread(sound.write_melody, play_path, self.melody)
         audio = {"play": {"wav": play_path} if play else None, "record": self.recording}
+        shown = {
+            "width": pictures.WIDTH, "height": pictures.HEIGHT, "frameRate": pictures.RATE,
+            "firstNumber": pictures.FIRST[self.side], "record": self.pictures,
+        }  # fmt: skip
         configuration = {"iceServers": [], **(configuration or {})}
-        self.agent = (await self.request("open", configuration=configuration, audio=audio))["agent"]
+        parameters = {"configuration": configuration, "audio": audio} | ({"video": shown} if video else {})
+        self.agent = (await self.request("open", **parameters))["agent"]
 
     async def request(self, method, **parameters):
         self._number += 1

@@ -24,6 +24,9 @@ package struct CallSettings {
   package var interfaces = InterfaceFilter()
   package var ports: ClosedRange<UInt16> = 0...0
   package var audio = AudioSettings()
+  /// The settings of video; nil to refuse it.
+  package var video: VideoSettings?
+  package var camera = CameraSettings()
   /// The duration of the call after its connection; nil for no limit.
   package var duration: Interval?
   /// The timeout from the two descriptions to the connection, and from an offer over HTTP to its answer.
@@ -74,9 +77,11 @@ package struct CallSettings {
     session.iceTransportPolicy = relayOnly ? .relay : .all
     session.relayRefresh = relayRefresh
     session.audio = audio
+    session.video = video
     var configuration = LiveConfiguration(session: session, random: random)
     configuration.interfaces = interfaces
     configuration.ports = ports
+    configuration.camera = camera
     configuration.obfuscatesAddresses = obfuscatesAddresses
     configuration.tap = tap
     configuration.log = log

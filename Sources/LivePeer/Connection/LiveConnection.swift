@@ -19,6 +19,8 @@ package struct LiveConfiguration {
   package var tap: (any LiveTap)?
   /// A sink for log lines.
   package var log: (String) -> Void = { _ in }
+  /// The pictures of a video track.
+  package var camera = CameraSettings()
   /// The delay from the first track to the first recorded frame.
   package var audioPhase = Interval.zero
 
@@ -43,6 +45,11 @@ package final class LiveConnection {
   /// A handler for played audio: 48 kHz, mono.
   package var onAudio: ((Span<Int16>) -> Void)?
   package var microphone = AudioSource.silence
+  /// A handler for each picture of a remote track when it is shown. It may not call the connection.
+  package var onPicture: ((RenderedVideoFrame) -> Void)? {
+    get { host.onPicture }
+    set { host.onPicture = newValue }
+  }
 
   private let world: any LiveWorld
   private let configuration: LiveConfiguration
@@ -50,6 +57,7 @@ package final class LiveConnection {
   private let driver: SessionDriver<LiveSessionHost>
   private var interfaceTimer = LoopTimer {}
   private var audio: AudioDevice?
+  private var camera: CameraDevice?
   /// The addresses that have a socket.
   private var addresses: [InterfaceAddress] = []
   /// The errors for addresses on which no socket could be opened.
@@ -104,8 +112,16 @@ package final class LiveConnection {
   package func addTrack(_ track: MediaStreamTrack = .microphone) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
     let sender = try driver.session.addTrack(track)
-    startAudio()
+    switch track.kind {
+    case .audio: startAudio()
+    case .video: startCamera()
+    }
     return sender
+  }
+
+  private func startCamera() {
+    guard camera == nil, !isClosed, let video = configuration.session.video else { return }
+    camera = CameraDevice(connection: self, world: world, settings: video, camera: configuration.camera)
   }
 
   /// Starts the device at the first track, local or remote, because it both records and plays.
@@ -124,7 +140,23 @@ package final class LiveConnection {
   }
 
   package func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID) {
+    // A sender has one kind of media: the other call changes nothing.
     driver.session.setAudioEnabled(enabled, of: sender)
+    driver.session.setVideoEnabled(enabled, of: sender)
+  }
+
+  /// The kind of media of a section.
+  package func kind(ofSection mid: String) -> MediaKind? {
+    driver.session.transceivers.first { $0.mid == mid }?.kind
+  }
+
+  /// The codecs that this side can negotiate for a kind of media, helpers such as RTX included.
+  package func codecs(for kind: MediaKind) -> [CodecCapability] { driver.session.codecs(for: kind) }
+
+  package func setCodecPreferences(
+    _ codecs: [CodecCapability], of transceiver: Transceiver.ID
+  ) throws(SessionError) {
+    try driver.session.setCodecPreferences(codecs, of: transceiver)
   }
 
   package func createOffer() throws(SessionError) -> SessionDescriptionText {
@@ -167,6 +199,8 @@ package final class LiveConnection {
     host.fallSilent()
     audio?.stop()
     audio = nil
+    camera?.stop()
+    camera = nil
     interfaceTimer.deadline = nil
     driver.close()
   }
@@ -189,7 +223,9 @@ package final class LiveConnection {
     addresses = found.filter { address in interfaces.contains { $0.socket.address == address.address } }
   }
 
-  // MARK: Audio
+  // MARK: Media
+
+  func sendVideo(_ input: VideoInput) { driver.sendVideo(input) }
 
   func sendAudio(_ samples: Span<Int16>) {
     driver.sendAudio(samples) { _ in }

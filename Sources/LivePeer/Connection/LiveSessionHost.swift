@@ -11,6 +11,7 @@ final class LiveSessionHost: SessionEnvironment {
 
   var onEvent: ((SessionEvent) -> Void)?
   var onObservation: ((SessionObservation) -> Void)?
+  var onPicture: ((RenderedVideoFrame) -> Void)?
   var onWake: () -> Void = {}
   var onTrack: () -> Void = {}
   var onSilence: () -> Void = {}
@@ -42,6 +43,7 @@ final class LiveSessionHost: SessionEnvironment {
     isQuiet = true
     onEvent = nil
     onObservation = nil
+    onPicture = nil
     eventTimer.deadline = nil
   }
 
@@ -125,6 +127,8 @@ final class LiveSessionHost: SessionEnvironment {
     }
     post(.observation(observation))
   }
+
+  func rendered(_ frame: RenderedVideoFrame) { onPicture?(frame) }
 
   private func post(_ notice: Notice) {
     guard !isQuiet else { return }

@@ -12,6 +12,7 @@ package final class PeerProgram {
   private let write: (String) -> Void
   private var connection: LiveConnection?
   private var recording: WAVFile?
+  private var pictures: PictureLog?
   private var wallClock = WallClock()
   private var input: LineReader?
   private var tracks: [(name: String, sender: Transceiver.ID)] = []
@@ -72,7 +73,8 @@ package final class PeerProgram {
   }
 
   private func report(_ event: SessionEvent) {
-    guard let message = event.message(timestamp: loop.monotonicMilliseconds) else { return }
+    let kind = { [connection] in connection?.kind(ofSection: $0) }
+    guard let message = event.message(timestamp: loop.monotonicMilliseconds, kind: kind) else { return }
     send(message)
   }
 
@@ -107,6 +109,7 @@ package final class PeerProgram {
       tracks.removeAll { $0.sender == sender }
     case "setEnabled": connection.setTrackEnabled(try request.params.bool("enabled"), of: try sender(of: request))
     case "setDirection": try connection.setDirection(try direction(in: request), of: try sender(of: request))
+    case "setCodecPreferences": try setCodecPreferences(request, on: connection)
     case "createOffer":
       if case .bool(true)? = request.params["iceRestart"] { connection.restartICE() }
       return try connection.createOffer().json
@@ -127,13 +130,28 @@ package final class PeerProgram {
   }
 
   private func addTrack(_ request: PeerRequest, to connection: LiveConnection) throws -> JSON {
-    let kind = try request.params.string("kind")
-    guard kind == "audio" else { throw PeerError(.notSupported, "\(kind) tracks are not supported") }
-    let sender = try connection.addTrack()
+    let name = try request.params.string("kind")
+    guard let kind = MediaKind(rawValue: name) else {
+      throw PeerError(.typeError, "'\(name)' is no kind of track: audio or video")
+    }
+    let sender = try connection.addTrack(MediaStreamTrack(kind))
     tracksAdded += 1
-    let name = "audio\(tracksAdded)"
-    tracks.append((name, sender))
-    return ["track": .string(name)]
+    tracks.append(("\(name)\(tracksAdded)", sender))
+    return ["track": .string("\(name)\(tracksAdded)")]
+  }
+
+  /// Prefers codecs by their names; the helpers, such as RTX, stay.
+  private func setCodecPreferences(_ request: PeerRequest, on connection: LiveConnection) throws {
+    let sender = try sender(of: request)
+    let known = MediaKind.allCases.map { connection.codecs(for: $0) }
+    var preferred: [CodecCapability] = []
+    for name in try request.params.strings("codecs") {
+      let named = known.lazy.map { $0.filter { $0.name.lowercased() == name.lowercased() } }.first { !$0.isEmpty }
+      guard let named else { throw PeerError(.invalidModification, "there is no codec \(name)") }
+      preferred += named
+    }
+    let helpers = known.first { $0.contains { preferred.contains($0) } }?.filter { $0.role != .media } ?? []
+    try connection.setCodecPreferences(preferred + helpers, of: sender)
   }
 
   private func sender(of request: PeerRequest) throws(PeerError) -> Transceiver.ID {
@@ -167,16 +185,21 @@ package final class PeerProgram {
     if let record, settings.play == .file(record) {
       throw PeerError(.typeError, "'play' and 'record' name the same file, '\(record)'")
     }
+    let shown = try request.params.dictionary("video").map { video throws(PeerError) in
+      try Self.configure(&settings, withVideo: video)
+    }
     let opened: LiveConnection
     do {
       try settings.prepareFiles()
       opened = try settings.makeConnection(on: loop)
       recording = try record.map { try WAVFile(path: $0) }
+      pictures = try shown.flatMap(\.self).map { try PictureLog(path: $0) }
     } catch {
       throw PeerError(.operation, "\(error)")
     }
     opened.onEvent = { [unowned self] in report($0) }
     opened.onAudio = { [unowned self] in recording?.append($0) }
+    opened.onPicture = { [unowned self] in pictures?.append($0, milliseconds: loop.monotonicMilliseconds) }
     connection = opened
     return ["agent": .string(agent)]
   }
@@ -190,6 +213,21 @@ package final class PeerProgram {
       throw PeerError(.typeError, "'\(policy)' is not an RTCIceTransportPolicy")
     }
     settings.relayOnly = known == .relay
+  }
+
+  /// - Returns: the path of the file for shown pictures.
+  private static func configure(
+    _ settings: inout CallSettings, withVideo dictionary: PeerDictionary
+  ) throws(PeerError) -> String? {
+    var video = VideoSettings()
+    video.codecs = VideoSettings.Codec.allCases
+    video.width = try dictionary.optionalUnsignedShort("width") ?? video.width
+    video.height = try dictionary.optionalUnsignedShort("height") ?? video.height
+    video.frameRate = try dictionary.optionalUnsignedShort("frameRate") ?? video.frameRate
+    settings.video = video
+    let number = try dictionary.optionalUnsignedShort("firstNumber") ?? 0
+    settings.camera.firstNumber = UInt32(number)
+    return try dictionary.optionalString("record")
   }
 
   /// Returns the servers of an `RTCIceServer`. Errors have the names that webrtc-pc gives them.
@@ -235,12 +273,15 @@ package final class PeerProgram {
 
   private func close() {
     connection?.close()
-    do throws(FileError) {
-      try recording?.close()
-    } catch {
-      sendError("\(error)")
+    for close in [recording?.close, pictures?.close] {
+      do throws(FileError) {
+        try close?()
+      } catch {
+        sendError("\(error)")
+      }
     }
     recording = nil
+    pictures = nil
   }
 }
 

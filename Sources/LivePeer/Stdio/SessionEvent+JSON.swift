@@ -7,8 +7,10 @@ internal import SDP
 
 extension SessionEvent {
   /// Returns the event of the peer protocol, or nil if the protocol has none.
-  func message(timestamp: Double) -> JSON? {
-    guard let (name, members) = named else { return nil }
+  ///
+  /// - Parameter kind: returns the kind of media of a section.
+  func message(timestamp: Double, kind: (String) -> MediaKind?) -> JSON? {
+    guard let (name, members) = named(kind) else { return nil }
     return .object(
       [
         JSON.Member("event", .string(name)),
@@ -16,7 +18,7 @@ extension SessionEvent {
       ] + members)
   }
 
-  private var named: (String, [JSON.Member])? {
+  private func named(_ kind: (String) -> MediaKind?) -> (String, [JSON.Member])? {
     switch self {
     case .signalingStateChange(let state): Self.state("signaling", state.rawValue)
     case .iceGatheringStateChange(let state): Self.state("icegathering", state.rawValue)
@@ -40,7 +42,7 @@ extension SessionEvent {
         ]
       )
     case .negotiationNeeded: ("negotiationneeded", [])
-    case .track(let mid): ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", "audio")])
+    case .track(let mid): ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", .string((kind(mid) ?? .audio).rawValue))])
     case .selectedCandidatePairChange(let local, let remote):
       ("selectedcandidatepairchange", [JSON.Member("local", local.json), JSON.Member("remote", remote.json)])
     case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended: nil

@@ -36,7 +36,7 @@ async def mute_by_theirs(call):
     await _mute(call, call.theirs)
 
 
-_AUDIO_ONLY = {"callsim": "callsim offers no video", "janus": "the AudioBridge of Janus offers no video"}
+_AUDIO_ONLY = {"callsim": "callsim refuses video in a call without it", "janus": "the AudioBridge of Janus offers no video"}
 _NEW_NUMBERS = "aiortc gives the codecs in use new numbers (RFC 3264, section 8.3.2), and only takes the old"
 
 
