@@ -80,8 +80,8 @@ package.targets = [
   .target(
     name: "LivePeer",
     dependencies: [
-      "CallCore", "PeerSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "LibC", "Pictures",
-      "SDP", "STUN", "CLinux",
+      "CallCore", "PeerSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "LibC",
+      "Pictures", "SDP", "STUN", "CLinux",
       .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
     ],

@@ -289,7 +289,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "mutation: stale-call-id", "field: callId }\n  - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: stale-call-id",
+    "mutation: stale-call-id",
+    "field: callId }\n  - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: stale-call-id",
   ])
   func `there is no stale id where there was no earlier call`(fault: String) throws {
     let actual = try missing(
@@ -318,7 +319,8 @@ import Testing
           - { id: c, at: 1s, fault: signal.corrupt, message: call_offer, field: callId, value: x }
           - { at: 2s, \(Self.offer) }
         """))
-    #expect(result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'b'", "timeline entry 'c'"])
+    #expect(
+      result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'b'", "timeline entry 'c'"])
   }
 
   @Test func `a change that is undone while the message is held meets nothing`() throws {

@@ -23,7 +23,9 @@ import Vocabulary
 
     func pass(_ text: String, type: String = "offer", from: String = "alice", to: String = "bob") {
       let message = SignallingMessage(type: type, from: from, to: to, text: text)
-      faults.pass(message, on: .init(socket: to == "bob" ? 1 : 2, isToClient: true), isOpen: { [unowned self] in !isOver }) {
+      faults.pass(
+        message, on: .init(socket: to == "bob" ? 1 : 2, isToClient: true), isOpen: { [unowned self] in !isOver }
+      ) {
         [unowned self] message in
         if isOver { return false }
         delivered.append((simulator.now, message.text))
@@ -224,10 +226,12 @@ import Vocabulary
     #expect(bench.faults.miss(of: corrupt) == .undeliverable)
   }
 
-  @Test(arguments: [
-    ([.empty, .truncated], [true, false]), ([.truncated, .empty], [false, true]), ([.doubled, .truncated], [false, false]),
-    ([.truncated, .doubled], [true, true]), ([.padded, .padded], [true, true]),
-  ] as [([FrameMutation], [Bool])])
+  @Test(
+    arguments: [
+      ([.empty, .truncated], [true, false]), ([.truncated, .empty], [false, true]),
+      ([.doubled, .truncated], [false, false]),
+      ([.truncated, .doubled], [true, true]), ([.padded, .padded], [true, true]),
+    ] as [([FrameMutation], [Bool])])
   func `a change that others wrote over or undid is not met`(mutations: [FrameMutation], areMet: [Bool]) throws {
     let bench = try Bench()
     let faults = mutations.map { bench.faults.add(SignallingFault(.mutateFrame($0))) }
@@ -237,7 +241,9 @@ import Vocabulary
 
   @Test func `of many changes those that are written over are not met`() throws {
     let bench = try Bench()
-    let mutations: [FrameMutation] = [.truncated, .truncated, .truncated, .doubled, .padded, .nested, .doubled, .padded]
+    let mutations: [FrameMutation] = [
+      .truncated, .truncated, .truncated, .doubled, .padded, .nested, .doubled, .padded,
+    ]
     let older = mutations.map { bench.faults.add(SignallingFault(.mutateFrame($0))) }
     let newer = [FrameMutation.empty, .padded].map { bench.faults.add(SignallingFault(.mutateFrame($0))) }
     bench.pass("abcdefgh")

@@ -42,7 +42,8 @@ extension SessionEvent {
         ]
       )
     case .negotiationNeeded: ("negotiationneeded", [])
-    case .track(let mid): ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", .string((kind(mid) ?? .audio).rawValue))])
+    case .track(let mid):
+      ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", .string((kind(mid) ?? .audio).rawValue))])
     case .selectedCandidatePairChange(let local, let remote):
       ("selectedcandidatepairchange", [JSON.Member("local", local.json), JSON.Member("remote", remote.json)])
     case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended: nil

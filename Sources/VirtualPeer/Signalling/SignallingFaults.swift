@@ -251,7 +251,8 @@ package final class SignallingFaults {
     let time = effect.longestHold
     let number = holds.keep(
       .init(
-        message: passage.original, since: clock.now, until: clock.now + time, further: rest.reduce(.zero) { $0 + $1.effect.longestHold },
+        message: passage.original, since: clock.now, until: clock.now + time,
+        further: rest.reduce(.zero) { $0 + $1.effect.longestHold },
         nextFault: passage.nextFault),
       heldBy: id)
     let timer = clock.schedule(after: time) { [self] in
