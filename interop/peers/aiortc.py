@@ -199,6 +199,8 @@ class AiortcPeer(Peer):
         kind = required(parameters, "kind")
         if kind not in ("audio", "video"):
             raise PeerError("TypeError", f"there is no kind of track named {kind}")
+        if parameters.get("sendEncodings"):
+            raise not_supported("aiortc sends one encoding")
         track = SourceTrack(self._samples) if kind == "audio" else PictureTrack(self._video)
         sender = self._connection.addTrack(track)
         name = f"{kind}{self._created}"

@@ -188,7 +188,7 @@ const peer = {
     return { candidateType: type, address, port, protocol, relayProtocol: relayProtocol ?? undefined };
   },
 
-  async addTrack({ kind }) {
+  async addTrack({ kind, sendEncodings }) {
     let track;
     if (kind === "audio") {
       track = peer.source.getAudioTracks()[0].clone();
@@ -198,7 +198,11 @@ const peer = {
       fail("TypeError", `there is no kind of track named ${kind}`);
     }
     const name = `${kind}${peer.created++}`;
-    peer.tracks.set(name, { track, sender: peer.pc.addTrack(track, new MediaStream([track])) });
+    const streams = [new MediaStream([track])];
+    const sender = sendEncodings
+      ? peer.pc.addTransceiver(track, { direction: "sendrecv", streams, sendEncodings }).sender
+      : peer.pc.addTrack(track, ...streams);
+    peer.tracks.set(name, { track, sender });
     return { track: name };
   },
 

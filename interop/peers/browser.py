@@ -70,7 +70,8 @@ class BrowserPeer(Peer):
                 file.close()
 
     async def addTrack(self, parameters):
-        return await self._call("addTrack", {"kind": required(parameters, "kind")})
+        required(parameters, "kind")
+        return await self._call("addTrack", parameters)
 
     async def getStats(self, parameters):
         return {"stats": await self._call("getStats", {})}

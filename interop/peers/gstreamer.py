@@ -262,6 +262,8 @@ class GStreamerPeer(Peer):
         kind = required(parameters, "kind")
         if kind not in ("audio", "video"):
             raise PeerError("TypeError", f"there is no kind of track named {kind}")
+        if parameters.get("sendEncodings"):
+            raise not_supported("this driver sends one encoding")
         name = f"{kind}{self._created}"
         self._created += 1
         self._connection

@@ -81,9 +81,11 @@ class Call:
         return await asyncio.gather(*(operation(peer) for peer in self.peers))
 
     async def open(
-        self, configuration=None, ours=None, theirs=None, audio=True, video=False, ours_options=(), theirs_options=()
-    ):
-        """Starts both programs, each with a connection and its melody as a track; with `video` also its pictures."""
+        self, configuration=None, ours=None, theirs=None, audio=True, video=False, cameras=True, ours_options=(),
+        theirs_options=(),
+    ):  # fmt: skip
+        """Starts both programs, each with a connection and its melody as a track; with `video` also its pictures, unless
+        `cameras` says that the case adds them."""
         async with self.starting():
             await asyncio.gather(self.ours.start(ours_options), self.theirs.start(theirs_options))
             await asyncio.gather(
@@ -92,7 +94,7 @@ class Call:
             )
         if audio:
             await self.both(self.add_audio)
-        if video:
+        if video and cameras:
             await self.both(self.add_video)
 
     @contextlib.asynccontextmanager

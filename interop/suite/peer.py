@@ -112,6 +112,7 @@ class Peer:
         self._reader = asyncio.create_task(self._receive())
 
     async def open(self, configuration=None, play=True, video=False):
+        """`video` is whether it takes part in video, or members of `video` that differ from the usual ones."""
         play_path = str(self.folder / f"{self.role}-says.wav")
         if play:
             await asyncio.to_thread(sound.write_melody, play_path, self.melody)
@@ -120,6 +121,8 @@ class Peer:
             "width": pictures.WIDTH, "height": pictures.HEIGHT, "frameRate": pictures.RATE,
             "firstNumber": pictures.FIRST[self.side], "record": self.pictures,
         }  # fmt: skip
+        if isinstance(video, dict):
+            shown |= video
         configuration = {"iceServers": [], **(configuration or {})}
         parameters = {"configuration": configuration, "audio": audio} | ({"video": shown} if video else {})
         self.agent = (await self.request("open", **parameters))["agent"]

@@ -134,6 +134,9 @@ package final class PeerProgram {
     guard let kind = MediaKind(rawValue: name) else {
       throw PeerError(.typeError, "'\(name)' is no kind of track: audio or video")
     }
+    if request.params["sendEncodings"] != nil {
+      throw PeerError(.notSupported, "callsim live sends one encoding; it receives several")
+    }
     let sender = try connection.addTrack(MediaStreamTrack(kind))
     tracksAdded += 1
     tracks.append(("\(name)\(tracksAdded)", sender))

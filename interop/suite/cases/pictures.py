@@ -133,3 +133,30 @@ async def lossy(call):
         if peer.kind.name != "aiortc":
             expect(again > 0, f"{peer} to send lost packets again", "it sent none")
     await call.network.restore()
+
+
+@case("simulcast from a browser", offers=(THEIRS,), without=_BROWSER, timeout=60)
+async def simulcast(call):
+    """The browser offers two encodings by RID (RFC 8853), and we see the pictures of both, each in their order."""
+    encodings = [{"rid": "half", "scaleResolutionDownBy": 2}, {"rid": "full"}]
+    await call.open(video={"width": 640, "height": 480}, cameras=False)
+    await call.theirs.request("addTrack", kind="video", sendEncodings=encodings)
+    exchange = await call.connect()
+    offered, taken = (sdp.values(description, "simulcast") for description in (exchange.offer, exchange.answer))
+    expect(offered == ["send half;full"], "simulcast in the offer", f"it has {offered}")
+    expect(taken == ["recv half;full"], "simulcast in the answer", f"it has {taken}")
+    await call.ours.until(lambda peer: len(_sizes(peer)) > 1, "pictures of both encodings", within=25)
+    await asyncio.sleep(3)
+    for size, numbers in _sizes(call.ours).items():
+        expect(len(numbers) > 15, f"{call.ours} to see more than 15 pictures of {size}", f"it saw {len(numbers)}")
+        expect(numbers == sorted(numbers), f"the pictures of {size} in their order", f"they were {numbers}")
+        call.measured[f"pictures of {size}"] = len(numbers)
+
+
+def _sizes(peer):
+    """The numbers of the pictures that a peer saw, by the size of the picture."""
+    sizes = {}
+    for picture in pictures.read(peer.pictures):
+        if picture.number is not None:
+            sizes.setdefault(f"{picture.width}x{picture.height}", []).append(picture.number)
+    return sizes
