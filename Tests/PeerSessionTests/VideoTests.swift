@@ -88,6 +88,27 @@ import Testing
     #expect(repaired >= Int64(count / 10) * 3 / 4)
   }
 
+  @Test func `a retransmission that comes before its stream is counted`() throws {
+    // Browsers probe with retransmissions, which may overtake the first picture.
+    let pair = try Self.pair()
+    try pair.negotiate()
+    let (media, retransmission): (UInt8, UInt8) = (96, 97)
+    var arriving: [UInt8: Int] = [:]
+    pair.drops = { sent in
+      let type = sent.bytes.count > 12 && sent.bytes[0] >> 6 == 2 ? sent.bytes[1] & 0x7F : 0
+      guard sent.fromA, type == media || type == retransmission else { return false }
+      if type == media, arriving[retransmission] == nil { return true }
+      arriving[type, default: 0] += 1
+      return false
+    }
+    pair.run(for: .seconds(4))
+    pair.drops = { _ in true }
+    pair.run(for: .milliseconds(500))
+    let inbound = try #require(pair.b.session.statistics(at: pair.now).first("inbound-rtp", kind: "video"))
+    #expect(arriving.count == 2)
+    #expect(inbound["packetsReceived"] == .integer(Int64(arriving.values.reduce(0, +))))
+  }
+
   @Test func `without retransmission a key frame is requested after three seconds, and pictures go on`() throws {
     let pair = try Self.pair {
       $0.nack = false

@@ -196,6 +196,41 @@ import Testing
     #expect(result.virtualDuration > .seconds(15))
   }
 
+  @Test func `without an end that the file sets, a run waits for a message that equals a released one`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      timeline:
+        - { id: call, at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: 0s, fault: signal.delay, message: call_hangup, by: 2s }
+        - { at: 7s, do: alice.hangup }
+        - { at: 11s, send: call_hangup, from: alice, to: bob, like: call_hangup }
+      expect: [{ eventually: bob.call.state == ringing, within: 5s, of: call }]
+      """)
+    #expect(result.findings.isEmpty, "\(result.findings)")
+  }
+
+  @Test func `a limit cuts the second of two delays short`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      limits: { virtual: 15s }
+      peers: { alice: { profile: knotos, network: home }, bob: { profile: knotos, network: home } }
+      timeline:
+        - { id: call, at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: 0s, fault: signal.delay, message: call_hangup, by: 3s }
+        - { id: second, at: 0s, fault: signal.delay, message: call_hangup, by: 6s }
+        - { at: 8s, do: alice.hangup }
+      expect: [{ eventually: bob.call.state == ringing, within: 5s, of: call }]
+      """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'second'"], "\(result.findings)")
+  }
+
   @Test func `what is held after the run has stopped waiting is not cut short`() throws {
     let result = try play(
       """

@@ -301,6 +301,17 @@ import Testing
     #expect(!actual.isEmpty)
   }
 
+  @Test func `a changed call id does not make the present call an earlier one`() throws {
+    let result = try play(
+      Self.scenario(
+        """
+          - { at: 1s, fault: signal.corrupt, message: call_offer, field: callId, value: x }
+          - { id: stale, at: 1s, fault: signal.corrupt, message: call_offer, mutation: stale-call-id }
+          - { at: 2s, \(Self.offer) }
+        """))
+    #expect(result.findings.filter { $0.kind == .vacuous }.map(\.title) == ["timeline entry 'stale'"])
+  }
+
   @Test func `a message that is padded shows it`() throws {
     let actual = try missing(
       """

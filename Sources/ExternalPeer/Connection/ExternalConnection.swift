@@ -33,15 +33,20 @@ final class ExternalConnection: PeerConnection {
   /// A callback for the moment when the connection is established or closed, called once.
   var onSettled: (() -> Void)?
 
+  /// Whether the session is configured for video.
+  private let sendsVideo: Bool
+
   private struct Track {
     let id: Transceiver.ID
+    let kind: MediaKind
     /// The program's name for the track; nil until the program has answered.
     var name: String?
     /// The value that was requested last.
     var isEnabled: Bool?
   }
 
-  init(subject: String, environment: ConnectionEnvironment, bridge: ExternalHost) {
+  init(subject: String, sendsVideo: Bool, environment: ConnectionEnvironment, bridge: ExternalHost) {
+    self.sendsVideo = sendsVideo
     self.environment = environment
     self.bridge = bridge
     events = environment.makeEvents(of: subject)
@@ -83,9 +88,9 @@ final class ExternalConnection: PeerConnection {
   var transceivers: [RTPTransceiver] {
     tracks.map { track in
       RTPTransceiver(
-        id: track.id, kind: .audio, mid: nil, direction: .sendrecv, currentDirection: nil,
-        sender: .init(track: MediaStreamTrack(.audio, id: track.name ?? "")),
-        receiver: .init(track: MediaStreamTrack(.audio), isMuted: false))
+        id: track.id, kind: track.kind, mid: nil, direction: .sendrecv, currentDirection: nil,
+        sender: .init(track: MediaStreamTrack(track.kind, id: track.name ?? "")),
+        receiver: .init(track: MediaStreamTrack(track.kind), isMuted: false))
     }
   }
 
@@ -95,12 +100,14 @@ final class ExternalConnection: PeerConnection {
   // MARK: Requests
 
   func addTrack(_ track: MediaStreamTrack) throws(SessionError) -> Transceiver.ID {
-    guard track.kind == .audio else { throw .notSupported("a \(track.kind) track: programs play audio alone") }
-    environment.beginAudio(self)
+    guard track.kind == .audio || sendsVideo else {
+      throw .notSupported("a video track: the session is configured without video")
+    }
+    if track.kind == .audio { environment.beginAudio(self) }
     trackCount += 1
     let id = Transceiver.ID(number: trackCount)
-    tracks.append(Track(id: id))
-    try post("addTrack", ["kind": "audio"]) { [weak self] result in self?.name(id, result["track"]?.string ?? "") }
+    tracks.append(Track(id: id, kind: track.kind))
+    try post("addTrack", ["kind": .string(track.kind.rawValue)]) { [weak self] result in self?.name(id, result["track"]?.string ?? "") }
     return id
   }
 

@@ -95,7 +95,12 @@ package final class ExternalStack: MediaStack {
     clients.append(client)
     let recording = sound.record(launched)
     let audio: JSON = ["play": sound.play, "record": .string(recording)]
-    let opening = client.begin("open", ["configuration": configuration.peerProtocolJSON, "audio": audio])
+    let opening = client.begin(
+      "open",
+      [
+        "configuration": configuration.peerProtocolJSON, "audio": audio,
+        "video": configuration.video?.peerProtocolJSON ?? .null,
+      ])
     standby = Standby(client: client, opening: opening, recording: recording)
   }
 
@@ -132,7 +137,8 @@ package final class ExternalStack: MediaStack {
       standby?.client.program.stop(timeout: .zero)
       standby = nil
     }
-    let connection = ExternalConnection(subject: subject, environment: environment, bridge: bridge)
+    let connection = ExternalConnection(
+      subject: subject, sendsVideo: configuration.video != nil, environment: environment, bridge: bridge)
     do throws(ExternalError) {
       let program = try take()
       connection.begin(program.client, recording: program.recording)
@@ -187,5 +193,12 @@ extension SessionConfiguration {
       }
     }
     return ["iceServers": .array(members), "iceTransportPolicy": .string(iceTransportPolicy.rawValue)]
+  }
+}
+
+extension VideoSettings {
+  /// The pictures that a program sends, as the peer protocol carries them.
+  fileprivate var peerProtocolJSON: JSON {
+    ["width": .integer(Int64(width)), "height": .integer(Int64(height)), "frameRate": .integer(Int64(frameRate))]
   }
 }

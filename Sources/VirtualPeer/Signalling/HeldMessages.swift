@@ -6,6 +6,7 @@ struct HeldMessages {
   struct Hold {
     /// The message as it came to the server.
     let message: SignallingMessage
+    /// The time at which it came to the server.
     let since: Instant
     let until: Instant
     /// The time for which the faults that it has met may hold it afterwards.
@@ -54,13 +55,15 @@ struct HeldMessages {
     return held.map { ($0.hold.message, $0.hold.until) }
   }
 
-  /// Returns the latest time at which the last of what a fault holds leaves; nil if ``held(by:before:)`` is.
+  /// Returns the latest time at which the last of what a fault holds leaves; nil if it holds nothing, or only transport
+  /// frames and has released some.
   ///
   /// - Parameter added: the time for which the faults that a message has not met may hold it.
   func latest(
     heldBy id: SignallingFaults.ID, _ added: (SignallingMessage, _ nextFault: SignallingFaults.ID) -> Interval
   ) -> Instant? {
-    guard held(by: id) != nil else { return nil }
-    return faults[id]?.held.map { $0.hold.until + $0.hold.further + added($0.hold.message, $0.hold.nextFault) }.max()
+    guard let fault = faults[id] else { return nil }
+    let awaited = fault.held.filter { fault.releasedCount == 0 || $0.hold.message.content != nil }
+    return awaited.map { $0.hold.until + $0.hold.further + added($0.hold.message, $0.hold.nextFault) }.max()
   }
 }

@@ -90,7 +90,7 @@ package final class SignallingFaults {
   }
 
   /// Returns the latest time at which the last of what a fault holds leaves, other faults included; nil if
-  /// ``held(by:before:)`` is.
+  /// it holds nothing that is awaited.
   package func heldUntil(by id: ID) -> Instant? {
     holds.latest(heldBy: id) { message, nextFault in
       faults.filter { $0.id >= nextFault && $0.fault.matches(message) }.reduce(.zero) {
@@ -122,7 +122,8 @@ package final class SignallingFaults {
   ) {
     arrivals[lane, default: 0] += 1
     let exit = SignallingPassage.Exit(isOpen: isOpen, deliver: deliver, lost: lost)
-    proceed(message, SignallingPassage(lane: lane, number: arrivals[lane] ?? 0, original: message, exit: exit))
+    proceed(message, SignallingPassage(lane: lane, number: arrivals[lane] ?? 0, original: message, arrived: clock.now,
+        exit: exit))
   }
 
   /// Lets a message meet the faults that it has not met yet.
@@ -152,10 +153,13 @@ package final class SignallingFaults {
     for index in faults.indices where faults[index].id >= passage.nextFault && faults[index].fault.matches(message) {
       let (id, effect) = (faults[index].id, faults[index].fault.effect)
       // Each fault adds one copy: copies of copies would be without number.
-      if effect == .duplicate, passage.isCopy { continue }
+      if effect == .duplicate, passage.isCopy {
+        misses[id] = .overwritten
+        continue
+      }
       let isTaken = meetings.last?.effect.isLoss ?? false
-      let isMeant = !isTaken && applies(effect, to: current)
-      guard isMeant || applies(effect, to: message) else { continue }
+      let isMeant = !isTaken && applies(effect, to: current, passage.original)
+      guard isMeant || applies(effect, to: message, passage.original) else { continue }
       // A frame that an older fault takes counts too, so that the frames this fault meets do not depend on other
       // faults.
       faults[index].fault.remaining = faults[index].fault.remaining.map { $0 - 1 }
@@ -165,13 +169,17 @@ package final class SignallingFaults {
       }
       meetings.append((id, effect))
       tell(effect, message)
-      if let change = change(of: current, by: effect) { current = change(current) }
+      if let change = change(of: current, by: effect, passage.original) { current = change(current) }
     }
     return meetings
   }
 
   /// Returns whether an effect does something to a message; one on a field applies only to messages with this field.
-  private func applies(_ effect: SignallingFault.Effect, to message: SignallingMessage) -> Bool {
+  ///
+  /// - Parameter original: the message as it came to the server.
+  private func applies(
+    _ effect: SignallingFault.Effect, to message: SignallingMessage, _ original: SignallingMessage
+  ) -> Bool {
     switch effect {
     case .damage(let field): return codec?.field(field, of: message) != nil
     case .set(let field, let text):
@@ -181,7 +189,7 @@ package final class SignallingFaults {
     case .mutate(.description(.inlineCandidates)):
       // The candidates come later.
       return codec?.field(MessageField.Role.description.rawValue, of: message) != nil
-    case .mutate: return change(of: message, by: effect).map { $0(message) != message } ?? false
+    case .mutate: return change(of: message, by: effect, original).map { $0(message) != message } ?? false
     case .drop, .delay, .duplicate, .reorder, .corrupt, .mutateFrame, .blackhole: return true
     }
   }
@@ -235,10 +243,16 @@ package final class SignallingFaults {
     _ message: SignallingMessage, by id: ID, _ effect: SignallingFault.Effect, _ rest: ArraySlice<Meeting>,
     _ passage: SignallingPassage
   ) {
-    guard let change = change(of: message, by: effect) else { return carryOut(rest, on: message, passage) }
+    guard let change = change(of: message, by: effect, passage.original) else {
+      return carryOut(rest, on: message, passage)
+    }
     let changed = change(message)
     var passage = passage
-    if changed != message { passage.changes.append(.init(fault: id, make: change)) }
+    if changed != message {
+      passage.changes.append(.init(fault: id, make: change))
+    } else if effect != .mutate(.description(.inlineCandidates)) {
+      misses[id] = .overwritten
+    }
     carryOut(rest, on: changed, passage)
   }
 
@@ -251,7 +265,7 @@ package final class SignallingFaults {
     let time = effect.longestHold
     let number = holds.keep(
       .init(
-        message: passage.original, since: clock.now, until: clock.now + time,
+        message: passage.original, since: passage.arrived, until: clock.now + time,
         further: rest.reduce(.zero) { $0 + $1.effect.longestHold },
         nextFault: passage.nextFault),
       heldBy: id)
@@ -283,9 +297,11 @@ package final class SignallingFaults {
 
   /// Returns what an effect makes of messages at once; nil if it changes none. The values that it takes from other
   /// messages are those of now.
-  private func change(of message: SignallingMessage, by effect: SignallingFault.Effect) -> (
-    (SignallingMessage) -> SignallingMessage
-  )? {
+  ///
+  /// - Parameter original: the message as it came to the server, whose call and users decide what those values are.
+  private func change(
+    of message: SignallingMessage, by effect: SignallingFault.Effect, _ original: SignallingMessage
+  ) -> ((SignallingMessage) -> SignallingMessage)? {
     switch effect {
     case .corrupt: return { [self] in with(MessageContent.damaged($0.text), in: $0) }
     case .mutateFrame(let mutation): return { [self] in with(mutation.mutate($0.text), in: $0) }
@@ -295,7 +311,7 @@ package final class SignallingFaults {
       return { [self] in changed($0, field) { $0[$1] = value } }
     case .mutate(let mutation):
       guard let codec, let declaration = codec.declaration(of: message.type) else { return nil }
-      let context = (log ?? MessageLog()).context(of: message, declaration)
+      let context = (log ?? MessageLog()).context(of: original, declaration)
       let named = mutation.naming { declaration.field($0)?.name ?? $0 }
       return { message in
         message.content.flatMap { declaration.mutate($0, by: named, context) }.map { changed in

@@ -38,6 +38,7 @@ struct SignallingPassage {
   /// The place in the order in which messages came to the lane; copies share it.
   let number: Int
   let original: SignallingMessage
+  let arrived: Instant
   let exit: Exit
   /// The first fault that it has not met.
   var nextFault: SignallingFaults.ID = 0

@@ -98,10 +98,11 @@ final class VideoChannel {
     _ packet: RTPPacket, on route: RTPRouter.Route, in datagram: RawSpan, ecn: ECN, at now: Instant
   ) -> MediaChannel.Reception {
     guard let receive, receive.isActive else { return .unexpected }
-    guard let isNews = receive.receive(packet, on: route, in: datagram, ecn: ecn, at: now) else {
-      return .unknownPayloadType
+    return switch receive.receive(packet, on: route, in: datagram, ecn: ecn, at: now) {
+    case .taken(let isNews): state.receivedMedia(isNews: isNews)
+    case .unknownPayloadType: .unknownPayloadType
+    case .unknownSource: .unexpected
     }
-    return state.receivedMedia(isNews: isNews)
   }
 
   func adopt(_ ssrc: UInt32, from other: VideoChannel) -> Bool {

@@ -52,29 +52,41 @@ final class VideoReceiveStream {
 
   // MARK: Packets
 
-  /// - Returns: whether the source is active; nil when its payload type was not negotiated.
+  /// What became of a packet.
+  enum Reception {
+    /// - Parameter isNews: Whether the packet shows that its source is active.
+    case taken(isNews: Bool)
+    case unknownPayloadType
+    /// It repairs a source that is not known.
+    case unknownSource
+  }
+
   func receive(
     _ packet: RTPPacket, on route: RTPRouter.Route, in datagram: RawSpan, ecn: ECN, at now: Instant
-  ) -> Bool? {
+  ) -> Reception {
     switch route.role {
     case .media:
-      guard isNegotiated[Int(packet.header.payloadType)] else { return nil }
+      guard isNegotiated[Int(packet.header.payloadType)] else { return .unknownPayloadType }
       let source = source(packet.header.ssrc, encoding: route.encoding, at: now)
-      return source.receive(packet, in: datagram, ecn: ecn, at: now)
+      return .taken(isNews: source.receive(packet, in: datagram, ecn: ecn, at: now))
     case .retransmission:
-      guard associations.contains(where: { $0.payloadType == packet.header.payloadType }) else { return nil }
-      source(repairedBy: packet.header.ssrc, encoding: route.encoding)?
-        .receiveRetransmission(packet, in: datagram, at: now)
-      return false
-    case .repair: return nil
+      guard associations.contains(where: { $0.payloadType == packet.header.payloadType }) else {
+        return .unknownPayloadType
+      }
+      guard let source = source(repairedBy: packet.header.ssrc, encoding: route.encoding, at: now) else {
+        return .unknownSource
+      }
+      source.receiveRetransmission(packet, in: datagram, at: now)
+      return .taken(isNews: false)
+    case .repair: return .unknownPayloadType
     }
   }
 
-  /// Returns the source whose packets another source sends again: the one named in signalling, or the one of the same
-  /// encoding.
-  private func source(repairedBy ssrc: UInt32, encoding: Int) -> VideoSource? {
+  /// Returns the source whose packets another source sends again: the one named in signalling, which may not have sent
+  /// anything itself yet, or the one of the same encoding.
+  private func source(repairedBy ssrc: UInt32, encoding: Int, at now: Instant) -> VideoSource? {
     if let name = named.first(where: { $0.retransmission == ssrc })?.ssrc {
-      return sources.first { $0.ssrc == name }
+      return source(name, encoding: encoding, at: now)
     }
     return sources.last { $0.encoding == encoding }
   }

@@ -21,14 +21,19 @@ enum ProgramChecks {
       let message = "\(peer.name) needs the key 'command': the program that is its stack"
       reading.report(.missingKey, message, at: peer.span, hint: "for example command: [interop/peer, chromium]")
     }
-    let ours = ["audio", "video", "dtls", "clock"]
-    for key in peer.programProtocol == .none ? ["profile", "settings", "id", "devices", "ice"] + ours : ours {
+    let ours = ["audio", "dtls", "clock"]
+    let strange = peer.programProtocol == .none ? ["profile", "settings", "id", "devices", "ice", "video"] + ours : ours
+    for key in strange {
       guard let entry = node?.entry(key) else { continue }
       let why =
         ours.contains(key)
         ? "a program has its own, and nothing in its protocol sets it"
         : "a program of protocol: none has no app and no stack that we know of"
       reading.report(.conflictingKeys, "'\(key)' means nothing to \(peer.name): \(why)", at: entry.keySpan)
+    }
+    for entry in node?["video"]?.entries ?? [] where !["size", "frame_rate"].contains(entry.key) {
+      let message = "'\(entry.key)' means nothing to \(peer.name): a program encodes as it likes, pictures of this size and rate"
+      reading.report(.conflictingKeys, message, at: entry.keySpan)
     }
     if let end = node?["devices"]?["mic"]?.entry("at_end"), end.value.scalar?.text == "silence" {
       let message = "\(peer.name) is a program, and programs play a file over and over"

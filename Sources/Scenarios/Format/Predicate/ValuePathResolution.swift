@@ -17,6 +17,11 @@ extension ValuePath {
       reading.report(.notOfAProgram, message, at: place, hint: "its stats.… are there, as it gives them")
       return nil
     }
+    if peer.stack == .external, ["visible", "camera.open"].contains(name), !reading.isReplaced(peerName) {
+      let message = "\(peerName) is a program: what it films and shows is not looked at"
+      reading.report(.notOfAProgram, message, at: place, hint: "its stats.… are there, as it gives them")
+      return nil
+    }
     if let value = vocabulary.value(name) {
       guard let subject = owner.subject(of: value.name, in: node, from: start, &reading) else { return nil }
       let type = reading.type(of: value, of: peer)

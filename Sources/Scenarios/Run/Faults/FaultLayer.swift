@@ -221,7 +221,8 @@ final class FaultLayer {
     let faults = server.faults
     let id = faults.add(fault)
     instance.reach = FaultReach(
-      lack: faults.miss(of: id).map(Self.lack) ?? Self.lack(of: fault.effect),
+      lack: faults.held(by: id).map(Self.cutShort) ?? faults.miss(of: id).map(Self.lack)
+        ?? Self.lack(of: fault.effect),
       // A message that it held may be passed after its end.
       isAskedLate: true
     ) { faults.meetings(of: id) > 0 }
