@@ -107,7 +107,9 @@ final class ExternalConnection: PeerConnection {
     trackCount += 1
     let id = Transceiver.ID(number: trackCount)
     tracks.append(Track(id: id, kind: track.kind))
-    try post("addTrack", ["kind": .string(track.kind.rawValue)]) { [weak self] result in self?.name(id, result["track"]?.string ?? "") }
+    try post("addTrack", ["kind": .string(track.kind.rawValue)]) { [weak self] result in
+      self?.name(id, result["track"]?.string ?? "")
+    }
     return id
   }
 

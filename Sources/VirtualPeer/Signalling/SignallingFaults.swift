@@ -122,7 +122,10 @@ package final class SignallingFaults {
   ) {
     arrivals[lane, default: 0] += 1
     let exit = SignallingPassage.Exit(isOpen: isOpen, deliver: deliver, lost: lost)
-    proceed(message, SignallingPassage(lane: lane, number: arrivals[lane] ?? 0, original: message, arrived: clock.now,
+    proceed(
+      message,
+      SignallingPassage(
+        lane: lane, number: arrivals[lane] ?? 0, original: message, arrived: clock.now,
         exit: exit))
   }
 

@@ -22,7 +22,8 @@ enum ProgramChecks {
       reading.report(.missingKey, message, at: peer.span, hint: "for example command: [interop/peer, chromium]")
     }
     let ours = ["audio", "dtls", "clock"]
-    let strange = peer.programProtocol == .none ? ["profile", "settings", "id", "devices", "ice", "video"] + ours : ours
+    let strange =
+      peer.programProtocol == .none ? ["profile", "settings", "id", "devices", "ice", "video"] + ours : ours
     for key in strange {
       guard let entry = node?.entry(key) else { continue }
       let why =
@@ -32,7 +33,8 @@ enum ProgramChecks {
       reading.report(.conflictingKeys, "'\(key)' means nothing to \(peer.name): \(why)", at: entry.keySpan)
     }
     for entry in node?["video"]?.entries ?? [] where !["size", "frame_rate"].contains(entry.key) {
-      let message = "'\(entry.key)' means nothing to \(peer.name): a program encodes as it likes, pictures of this size and rate"
+      let message =
+        "'\(entry.key)' means nothing to \(peer.name): a program encodes as it likes, pictures of this size and rate"
       reading.report(.conflictingKeys, message, at: entry.keySpan)
     }
     if let end = node?["devices"]?["mic"]?.entry("at_end"), end.value.scalar?.text == "silence" {
