@@ -187,8 +187,8 @@ let tested: [String: [Target.Dependency]] = [
   "Scenarios": [
     "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "ScenarioSuite", "StackWorlds", "Statistics",
     "PeerSession",
-    "CallCore", "DTLS", "ExternalRecords", "Formats", "Pictures", "SCTP", "SimNet", "VirtualPeer", "Vocabulary", "Profiles",
-    "Yams",
+    "CallCore", "DTLS", "ExternalRecords", "Formats", "Pictures", "SCTP", "SimNet", "VirtualPeer", "Vocabulary",
+    "Profiles", "Yams",
   ],
   "CallSimTesting": ["StrangerProfile"],
 ]

@@ -301,9 +301,9 @@ Object.assign(peer, {
   },
 
   announceChannel(channel) {
-    const { label, protocol, ordered, maxPacketLifeTime, maxRetransmits, id } = channel;
+    const { label, protocol, ordered, maxPacketLifeTime, maxRetransmits, id: stream } = channel;
     const name = peer.watchChannel(channel);
-    emit("datachannel", { channel: name, label, protocol, ordered, maxPacketLifeTime, maxRetransmits, id });
+    emit("datachannel", { channel: name, label, protocol, ordered, maxPacketLifeTime, maxRetransmits, stream });
   },
 
   channelNamed(name) {

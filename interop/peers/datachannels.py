@@ -31,7 +31,7 @@ class DataChannels:
         name = self._watch_channel(channel)
         self.emit("datachannel", channel=name, label=channel.label, protocol=channel.protocol, ordered=channel.ordered,
                   maxPacketLifeTime=channel.maxPacketLifeTime, maxRetransmits=channel.maxRetransmits,
-                  id=channel.id)  # fmt: skip
+                  stream=channel.id)  # fmt: skip
         # aiortc announces a channel that is open, and fires no event for that.
         if channel.readyState == "open":
             self.emit("datachannelstatechange", channel=name, state="open")

@@ -69,7 +69,7 @@ struct ExternalDataChannels {
     settings.maxPacketLifeTime = number("maxPacketLifeTime")
     settings.maxRetransmits = number("maxRetransmits")
     let snapshot = DataChannelSnapshot(
-      nextID(), label: event["label"]?.string ?? "", settings: settings, id: number("id"), readyState: .connecting)
+      nextID(), label: event["label"]?.string ?? "", settings: settings, id: number("stream"), readyState: .connecting)
     entries.append(Entry(snapshot: snapshot, name: name))
     return .dataChannel(snapshot)
   }

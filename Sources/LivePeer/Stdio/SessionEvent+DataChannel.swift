@@ -41,7 +41,7 @@ extension DataChannelSnapshot {
       JSON.Member("ordered", .bool(ordered)),
       JSON.Member("maxPacketLifeTime", maxPacketLifeTime.map { .integer(Int64($0)) } ?? .null),
       JSON.Member("maxRetransmits", maxRetransmits.map { .integer(Int64($0)) } ?? .null),
-      JSON.Member("id", id.map { .integer(Int64($0)) } ?? .null),
+      JSON.Member("stream", id.map { .integer(Int64($0)) } ?? .null),
     ]
   }
 }
