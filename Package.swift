@@ -72,7 +72,7 @@ package.targets = [
     name: "PeerSession",
     dependencies: [
       "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer",
-      "VideoReceive", "DTLS", "SRTP", "Codecs", "Pictures", "Digests",
+      "VideoReceive", "DTLS", "SRTP", "SCTP", "Codecs", "Pictures", "Digests",
     ],
     path: stack + "PeerSession"),
 
@@ -81,7 +81,7 @@ package.targets = [
     name: "LivePeer",
     dependencies: [
       "CallCore", "PeerSession", "Statistics", "Codecs", "Digests", "TURN", "DTLS", "Formats", "ICE", "LibC",
-      "Pictures", "SDP", "STUN", "CLinux",
+      "Pictures", "SCTP", "SDP", "STUN", "CLinux",
       .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
     ],
@@ -92,15 +92,15 @@ package.targets = [
   .target(
     name: "VirtualPeer",
     dependencies: [
-      "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
-      "Formats", "LibC", "Pictures", "Vocabulary",
+      "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SCTP", "SDP", "DTLS", "Codecs",
+      "Digests", "Formats", "LibC", "Pictures", "Vocabulary",
     ]),
   .target(name: "ExternalRecords", dependencies: ["CallCore"]),
   .target(
     name: "ExternalPeer",
     dependencies: [
-      "CallCore", "ExternalRecords", "SimNet", "PeerSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
-      "VirtualPeer", "Vocabulary",
+      "CallCore", "Digests", "ExternalRecords", "SimNet", "PeerSession", "Statistics", "ICE", "SCTP", "SDP", "DTLS",
+      "Formats", "VirtualPeer", "Vocabulary",
       "CLinux",
       "CNamespace",
     ]),
@@ -134,7 +134,7 @@ package.targets = [
   .target(
     name: "CallSim",
     dependencies: [
-      "CallCore", "Codecs", "DTLS", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat",
+      "CallCore", "Codecs", "DTLS", "PeerSession", "Formats", "ICE", "Profiles", "SCTP", "SDP", "ScenarioFormat",
       "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Umbrella"),
@@ -171,11 +171,11 @@ let tested: [String: [Target.Dependency]] = [
   "Pictures": ["CallCore"],
   "Codecs": ["Bitstreams", "CallCore", "COpus", "Pictures", "RTP"],
   "PeerSession": [
-    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "JitterBuffer", "Pictures", "RTP", "SDP", "StackWorlds",
-    "Statistics", "STUN", "TURN",
+    "CallCore", "Codecs", "CongestionControl", "DTLS", "ICE", "JitterBuffer", "Pictures", "RTP", "SCTP", "SDP",
+    "StackWorlds", "Statistics", "STUN", "TURN",
   ],
   "SimNet": ["CallCore", "STUN"],
-  "VirtualPeer": ["CallCore", "SimNet", "PeerSession", "Codecs", "StackWorlds", "Statistics", "Vocabulary"],
+  "VirtualPeer": ["CallCore", "SimNet", "PeerSession", "Codecs", "SCTP", "StackWorlds", "Statistics", "Vocabulary"],
 
   "LivePeer": [
     "CAllocationCount", "CallCore", "PeerSession", "Codecs", "DTLS", "Formats", "ICE", "SDP", "SimNet", "TURN",
@@ -187,8 +187,8 @@ let tested: [String: [Target.Dependency]] = [
   "Scenarios": [
     "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "ScenarioSuite", "StackWorlds", "Statistics",
     "PeerSession",
-    "CallCore", "DTLS", "ExternalRecords", "Formats", "Pictures", "SimNet", "VirtualPeer", "Vocabulary", "Profiles",
-    "Yams",
+    "CallCore", "DTLS", "ExternalRecords", "Formats", "Pictures", "SCTP", "SimNet", "VirtualPeer", "Vocabulary",
+    "Profiles", "Yams",
   ],
   "CallSimTesting": ["StrangerProfile"],
 ]

@@ -6,6 +6,7 @@
 @_exported public import ICE
 @_exported public import PeerSession
 @_exported public import Profiles
+@_exported public import SCTP
 @_exported public import SDP
 @_exported public import ScenarioFormat
 @_exported public import ScenarioJudge

@@ -8,7 +8,7 @@ public enum ConnectionEventName: String, Sendable, CaseIterable {
   case iceCandidateError = "icecandidateerror"
   case iceConnectionStateChange = "iceconnectionstatechange"
   case selectedCandidatePairChange = "selectedcandidatepairchange"
-  /// Of `RTCDtlsTransport`, as ``error`` is.
+  /// Of `RTCDtlsTransport` and `RTCSctpTransport`; ``error`` is of the former and of `RTCDataChannel`.
   case stateChange = "statechange"
   case error
   case connectionStateChange = "connectionstatechange"
@@ -16,4 +16,8 @@ public enum ConnectionEventName: String, Sendable, CaseIterable {
   case track
   case removeTrack = "removetrack"
   case mute, unmute, ended
+  case dataChannel = "datachannel"
+  /// Of `RTCDataChannel`, as the following ones are.
+  case open, message, closing, close
+  case bufferedAmountLow = "bufferedamountlow"
 }

@@ -27,15 +27,15 @@ import Testing
       "CallStack/PeerSession",
       [
         "CallCore", "Statistics", "STUN", "ICE", "TURN", "SDP", "RTP", "CongestionControl", "JitterBuffer", "DTLS",
-        "SRTP", "Codecs", "Digests", "Pictures", "VideoReceive",
+        "SRTP", "SCTP", "Codecs", "Digests", "Pictures", "VideoReceive",
       ]
     ),
     ("Formats", ["LibC"]),
     (
       "LivePeer",
       [
-        "CallCore", "PeerSession", "Statistics", "Codecs", "DTLS", "Digests", "ICE", "SDP", "STUN", "TURN", "Formats",
-        "CLinux",
+        "CallCore", "PeerSession", "Statistics", "Codecs", "DTLS", "Digests", "ICE", "SCTP", "SDP", "STUN", "TURN",
+        "Formats", "CLinux",
         "Glibc", "LibC", "Pictures", "Synchronization", "NIOCore", "NIOPosix", "NIOHTTP1",
       ]
     ),
@@ -44,16 +44,16 @@ import Testing
     (
       "VirtualPeer",
       [
-        "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SDP", "DTLS", "Codecs", "Digests",
-        "Formats", "LibC", "Pictures", "Vocabulary",
+        "CallCore", "SimNet", "PeerSession", "Statistics", "STUN", "TURN", "ICE", "SCTP", "SDP", "DTLS", "Codecs",
+        "Digests", "Formats", "LibC", "Pictures", "Vocabulary",
       ]
     ),
     ("ExternalRecords", ["CallCore"]),
     (
       "ExternalPeer",
       [
-        "CallCore", "ExternalRecords", "SimNet", "PeerSession", "Statistics", "ICE", "SDP", "DTLS", "Formats",
-        "VirtualPeer", "Vocabulary",
+        "CallCore", "Digests", "ExternalRecords", "SimNet", "PeerSession", "Statistics", "ICE", "SCTP", "SDP", "DTLS",
+        "Formats", "VirtualPeer", "Vocabulary",
         "CLinux",
         "CNamespace", "Glibc",
       ]
@@ -87,7 +87,7 @@ import Testing
     (
       "Umbrella",
       [
-        "CallCore", "Codecs", "DTLS", "PeerSession", "Formats", "ICE", "Profiles", "SDP", "ScenarioFormat",
+        "CallCore", "Codecs", "DTLS", "PeerSession", "Formats", "ICE", "Profiles", "SCTP", "SDP", "ScenarioFormat",
         "ScenarioJudge", "ScenarioRun", "ScenarioSuite", "SimNet", "Statistics", "VirtualPeer", "Vocabulary",
       ]
     ),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PeerSession
 
-/// Offers recorded from Chromium, aiortc and GStreamer, answered by a whole session that has audio and nothing else.
+/// Offers recorded from Chromium, aiortc and GStreamer, answered by a whole session that has audio and data channels.
 @Suite struct RecordedOfferTests {
   /// An offer and what a session with one audio transceiver makes of it.
   struct Recorded: CustomTestStringConvertible, Sendable {
@@ -49,8 +49,9 @@ import Testing
     return (pair, try SessionDescription(parsing: answer.sdp))
   }
 
-  @Test(arguments: offers) func `audio is taken and everything else rejected in its place`(_ recorded: Recorded) throws
-  {
+  @Test(arguments: offers) func `audio and data channels are taken and video rejected in its place`(
+    _ recorded: Recorded
+  ) throws {
     let offer = try SessionDescription(parsing: recorded.description().sdp)
     let (pair, answer) = try answer(recorded.description())
     #expect(pair.b.session.signalingState == .stable)
@@ -58,11 +59,11 @@ import Testing
     #expect(answer.media.map(\.type) == offer.media.map(\.type))
     #expect(answer.media.map(\.transportProtocol) == offer.media.map(\.transportProtocol))
     for (index, section) in answer.media.enumerated() {
-      #expect((section.port != 0) == (index == recorded.audio))
+      #expect((section.port != 0) == (index == recorded.audio || section.type == "application"))
     }
     let audio = answer.media[recorded.audio]
     #expect(audio.codecs.map(\.payloadType) == [recorded.opus])
-    #expect(answer.bundle == [audio.mid])
+    #expect(answer.bundle == answer.media.filter { $0.port != 0 }.map(\.mid))
     #expect(audio.attributes.setup == .active)
     #expect(audio.attributes.fingerprints.count == 1)
     #expect(answer.direction(of: audio) == .sendrecv)

@@ -41,7 +41,7 @@ struct Side: ~Copyable {
   init(
     _ name: Character, audio: [CodecCapability] = [.opus], video: [CodecCapability] = [.vp8],
     extensions: [String] = [URN.mid, URN.transportCC], answersPassively: Bool = false,
-    receivesSimulcast: Bool = false
+    receivesSimulcast: Bool = false, data: SCTPDescription? = nil
   ) {
     self.name = name
     var configuration = JSEPSession.Configuration(
@@ -49,6 +49,7 @@ struct Side: ~Copyable {
       video: MediaCapabilities(codecs: video, headerExtensions: extensions))
     configuration.answersPassively = answersPassively
     configuration.video.receivesSimulcast = receivesSimulcast
+    configuration.data = data
     session = JSEPSession(configuration)
     parameters = Self.parameters(name, generation: 0)
   }

@@ -2,12 +2,14 @@ import CallCore
 import Formats
 import PeerSession
 import Profiles
+import SCTP
 import SDP
 import VirtualPeer
 import Vocabulary
 
 /// The Knotos app with what it never does itself: it moves its machine where the vocabulary does not let it, writes messages
-/// that are not as declared, and has connections between two ends of its own whose tracks and descriptions change.
+/// that are not as declared, and has connections between two ends of its own whose tracks and descriptions change, and which
+/// have a data channel.
 final class StrangeApp: CallApp {
   static let vocabulary = {
     let known = KnotosApp.vocabulary
@@ -59,6 +61,7 @@ final class StrangeApp: CallApp {
     let (sound, forged) = (Pair(environment.connections), Pair(environment.connections))
     pairs = [sound, forged]
     for pair in pairs { try pair.a.addTrack() }
+    try sound.openChannel()
     try sound.negotiate()
     try forged.negotiate { offer in
       offer.replacing(/a=fingerprint:sha-256 (..):(..):/) { "a=fingerprint:sha-256 \($0.2):\($0.1):" }
@@ -67,6 +70,7 @@ final class StrangeApp: CallApp {
     clock.schedule(after: .seconds(1)) { for pair in [sound, forged] { try? pair.exchangeCandidates() } }
     clock.schedule(after: .seconds(3)) { try? sound.removeTrack() }
     clock.schedule(after: .seconds(4)) { try? sound.stopTransceiver() }
+    clock.schedule(after: .seconds(6)) { sound.a.close() }
   }
 }
 
@@ -82,7 +86,13 @@ private final class Pair {
     }
 
     func connection(_ connection: any PeerConnection, did event: SessionEvent) {
-      if case .iceCandidate(let text?, let mid, let index) = event { candidates.append((text, mid, index)) }
+      switch event {
+      case .iceCandidate(let text?, let mid, let index): candidates.append((text, mid, index))
+      case .dataChannelStateChange(let channel, .open):
+        connection.setBufferedAmountLowThreshold(1_000, of: channel)
+        try? connection.send(.binary([UInt8](repeating: 1, count: 50_000)), on: channel)
+      default: break
+      }
     }
   }
 
@@ -101,6 +111,8 @@ private final class Pair {
     try b.setLocalDescription(answer)
     try a.setRemoteDescription(answer)
   }
+
+  func openChannel() throws(SessionError) { _ = try a.createDataChannel("chat") }
 
   func exchangeCandidates() throws(SessionError) {
     let refused = "candidate:1 1 udp 2122260223 224.0.0.1 5000 typ host"

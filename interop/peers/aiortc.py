@@ -9,6 +9,7 @@ import fractions
 import logging
 
 from . import picture, wav
+from .datachannels import DataChannels
 from .protocol import MissingPeer, Peer, PeerError, not_supported, required
 from .sound import SAMPLES_PER_FRAME, SILENCE, Listener, Loop, Pace, samples_of
 
@@ -88,7 +89,7 @@ def described(candidate):
     }
 
 
-class AiortcPeer(Peer):
+class AiortcPeer(DataChannels, Peer):
     chained = frozenset(
         ("createOffer", "createAnswer", "setLocalDescription", "setRemoteDescription", "addIceCandidate", "addTrack",
          "removeTrack")
@@ -141,6 +142,7 @@ class AiortcPeer(Peer):
         for name in ("iceGatheringState", "iceConnectionState", "connectionState", "signalingState"):
             self._report_state(name)
         self._pc.on("track", self._on_track)
+        self.watch_channels(self._pc)
         if self._options.data_channel:
             self._pc.createDataChannel("data")
         return {"agent": f"aiortc {aiortc.__version__}"}
@@ -277,19 +279,26 @@ class AiortcPeer(Peer):
 
     def _announce_candidates(self):
         """aiortc does not trickle: when setLocalDescription is done, all candidates are there."""
-        for index, transceiver in enumerate(self._connection.getTransceivers()):
-            gatherer = transceiver.receiver.transport.transport.iceGatherer
+        for index, mid, dtls in self._sections():
+            gatherer = dtls.transport.iceGatherer
             if gatherer in self._announced:
                 continue
             self._announced.add(gatherer)
             for candidate in gatherer.getLocalCandidates():
-                self.emit("icecandidate", candidate="candidate:" + candidate_to_sdp(candidate), sdpMid=transceiver.mid,
+                self.emit("icecandidate", candidate="candidate:" + candidate_to_sdp(candidate), sdpMid=mid,
                           sdpMLineIndex=index)  # fmt: skip
         self.emit("icecandidate", candidate=None, sdpMid=None, sdpMLineIndex=None)
 
+    def _sections(self):
+        """The index, MID and DTLS transport of each section; that of data channels comes last."""
+        pc = self._connection
+        sections = [(index, t.mid, t.receiver.transport) for index, t in enumerate(pc.getTransceivers())]
+        if pc.sctp:
+            sections.append((len(sections), pc.sctp.mid, pc.sctp.transport))
+        return sections
+
     def _watch_transports(self):
-        for transceiver in self._connection.getTransceivers():
-            dtls = transceiver.receiver.transport
+        for _, _, dtls in self._sections():
             if dtls not in self._watched:
                 self._watched.add(dtls)
                 self._watch(dtls)

@@ -122,6 +122,7 @@ const peer = {
     };
     pc.onicecandidateerror = ({ url, errorCode, errorText }) => emit("icecandidateerror", { url, errorCode, errorText });
     pc.onnegotiationneeded = () => emit("negotiationneeded");
+    pc.ondatachannel = ({ channel }) => peer.announceChannel(channel);
     pc.ontrack = ({ track, transceiver }) => {
       emit("track", { mid: transceiver.mid, kind: track.kind });
       peer.play(track);
@@ -146,8 +147,8 @@ const peer = {
   },
 
   watchTransports() {
-    for (const transceiver of peer.pc.getTransceivers()) {
-      const dtls = transceiver.sender.transport ?? transceiver.receiver.transport;
+    const carriers = peer.pc.getTransceivers().map(({ sender, receiver }) => sender.transport ?? receiver.transport);
+    for (const dtls of [...carriers, peer.pc.sctp?.transport]) {
       if (!dtls || peer.watched.has(dtls)) continue;
       peer.watched.add(dtls);
       const ice = dtls.iceTransport;
@@ -312,5 +313,51 @@ const peer = {
     }
   },
 };
+
+// Data channels.
+Object.assign(peer, {
+  channels: new Map(), // name → RTCDataChannel
+  channelsMade: 0,
+
+  watchChannel(channel) {
+    const name = `channel${peer.channelsMade++}`;
+    peer.channels.set(name, channel);
+    channel.binaryType = "arraybuffer";
+    for (const event of ["open", "closing", "close"]) {
+      channel.addEventListener(event, () => emit("datachannelstatechange", { channel: name, state: channel.readyState }));
+    }
+    channel.onmessage = ({ data }) => {
+      const content = typeof data === "string" ? { text: data } : { binary: base64(new Uint8Array(data)) };
+      emit("message", { channel: name, ...content });
+    };
+    channel.onbufferedamountlow = () => emit("bufferedamountlow", { channel: name });
+    return name;
+  },
+
+  announceChannel(channel) {
+    const { label, protocol, ordered, maxPacketLifeTime, maxRetransmits, id: stream } = channel;
+    const name = peer.watchChannel(channel);
+    emit("datachannel", { channel: name, label, protocol, ordered, maxPacketLifeTime, maxRetransmits, stream });
+  },
+
+  channelNamed(name) {
+    return peer.channels.get(name) ?? fail("InvalidAccessError", `there is no data channel ${name}`);
+  },
+
+  async createDataChannel({ label, ...settings }) {
+    // In the protocol null is a missing member, and in WebIDL the number 0.
+    const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null));
+    return { channel: peer.watchChannel(peer.pc.createDataChannel(label, given)) };
+  },
+
+  async sendData({ channel, text, binary }) {
+    const bytes = (encoded) => Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+    peer.channelNamed(channel).send(text ?? bytes(binary));
+  },
+
+  async closeDataChannel({ channel }) {
+    peer.channelNamed(channel).close();
+  },
+});
 
 addEventListener("load", () => emit("loaded"));

@@ -97,6 +97,6 @@ def _forwarded(method):
 # Everything else is the page's own RTCPeerConnection.
 for _method in (
     "removeTrack", "setEnabled", "setDirection", "setCodecPreferences", "createOffer", "createAnswer", "setLocalDescription",
-    "setRemoteDescription", "addIceCandidate", "restartIce", "close",
+    "setRemoteDescription", "addIceCandidate", "restartIce", "close", "createDataChannel", "sendData", "closeDataChannel",
 ):  # fmt: skip
     setattr(BrowserPeer, _method, _forwarded(_method))

@@ -10,6 +10,7 @@ import traceback
 METHODS = (
     "open", "addTrack", "removeTrack", "setEnabled", "setDirection", "setCodecPreferences", "createOffer", "createAnswer",
     "setLocalDescription", "setRemoteDescription", "addIceCandidate", "restartIce", "getStats", "close",
+    "createDataChannel", "sendData", "closeDataChannel",
 )  # fmt: skip
 
 # A description with every candidate of a multi-homed machine is a long line.

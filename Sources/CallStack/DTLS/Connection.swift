@@ -26,6 +26,9 @@ final class Connection {
 
   private(set) var retransmissions = 0
   private(set) var applicationBytes = 0
+  /// The application data of received records, one element for each; collected only if ``keepsApplicationData``.
+  var applicationData: [[UInt8]] = []
+  var keepsApplicationData = false
   private var refusal: DTLSFailure?
   private var alerts = AlertRecord()
 
@@ -85,6 +88,18 @@ final class Connection {
     }
   }
 
+  /// Sends application data in a record of its own.
+  ///
+  /// - Returns: whether the connection took it.
+  func send(_ data: RawSpan, at now: Instant) -> Bool {
+    environment.run(at: now) {
+      data.withUnsafeBytes { bytes in
+        guard SSL_is_init_finished(ssl) == 1, !bytes.isEmpty else { return false }
+        return SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count)) > 0
+      }
+    }
+  }
+
   /// Returns the time until libssl's timer expires, or nil when it is off. libssl rounds the last 15 ms down to zero.
   func timeRemaining(at now: Instant) -> Interval? {
     environment.run(at: now) {
@@ -113,7 +128,11 @@ final class Connection {
     // Reading also responds to a retransmitted last flight of the peer.
     while true {
       let count = withUnsafeTemporaryAllocation(byteCount: 2_048, alignment: 1) { scratch in
-        SSL_read(ssl, scratch.baseAddress, Int32(scratch.count))
+        let count = SSL_read(ssl, scratch.baseAddress, Int32(scratch.count))
+        if keepsApplicationData, count > 0 {
+          applicationData.append([UInt8](UnsafeRawBufferPointer(rebasing: scratch[..<Int(count)])))
+        }
+        return count
       }
       guard count > 0 else {
         let progress = outcome(of: count)

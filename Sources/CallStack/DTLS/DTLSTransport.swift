@@ -1,7 +1,7 @@
 package import CallCore
 package import SRTP
 
-/// A DTLS 1.2 association that keys SRTP (RFC 5763, RFC 5764), sans-IO over libssl.
+/// A DTLS 1.2 association that keys SRTP (RFC 5763, RFC 5764) and carries SCTP (RFC 8261), sans-IO over libssl.
 ///
 /// The owner announces ``Certificate/fingerprint(_:)``, binds the transport to the path that ICE selected and starts it
 /// once the remote description is known, in either order. Up to two earlier datagrams are kept.
@@ -121,6 +121,30 @@ package struct DTLSTransport: ~Copyable, SansIO {
     connection?.initialTimeout = initialTimeout
   }
 
+  /// Sends a packet of the user as application data, in a datagram of its own.
+  ///
+  /// - Returns: whether the transport is connected. A packet for another state is lost.
+  @discardableResult
+  package mutating func send(_ packet: RawSpan, at now: Instant) -> Bool {
+    guard state == .connected, let connection else { return false }
+    tick(now)
+    guard connection.send(packet, at: self.now) else { return false }
+    collect()
+    return true
+  }
+
+  /// Whether received application data is kept for ``takeApplicationData()``; it is dropped otherwise.
+  package var keepsApplicationData = false {
+    didSet { connection?.keepsApplicationData = keepsApplicationData }
+  }
+
+  /// Returns and removes the application data of the records that were received, in order.
+  package mutating func takeApplicationData() -> [[UInt8]] {
+    guard let connection, !connection.applicationData.isEmpty else { return [] }
+    defer { connection.applicationData = [] }
+    return connection.applicationData
+  }
+
   /// Sends close_notify if connected, and closes the transport.
   package mutating func close(at now: Instant) {
     guard state != .closed, state != .failed else { return }
@@ -207,6 +231,7 @@ package struct DTLSTransport: ~Copyable, SansIO {
       certificate: certificate, context: .shared(profiles: configuration.profiles), environment: environment,
       role: role,
       fingerprints: remoteFingerprints, configuration: configuration, initialTimeout: initialTimeout)
+    connection.keepsApplicationData = keepsApplicationData
     self.connection = connection
     giveUpAt = configuration.handshakeTimeout.map { now + $0 }
     change(to: .connecting)

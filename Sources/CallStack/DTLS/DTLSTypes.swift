@@ -88,6 +88,6 @@ package struct DTLSStatistics: Hashable, Sendable {
   package var earlyDropped = 0
   /// ClientHellos from before the start that reached a client: the peer began before it knew the roles.
   package var strayHellos = 0
-  /// Bytes of application data, which are not used.
+  /// Bytes of received application data, whether it was used or not.
   package var applicationBytes = 0
 }

@@ -196,6 +196,7 @@ extension CallSession {
   private func applyNegotiation() throws(SessionError) {
     media.apply(jsep.media, of: jsep.transceivers, at: now)
     let isFinal = jsep.signalingState == .stable
+    defer { applyDataNegotiation() }
     guard let transport = jsep.transport else {
       if isFinal, hasStartedICE { closeTransport() }
       return
@@ -321,6 +322,7 @@ extension SessionError {
     switch error {
     case .noCommonCodec: self = .noCommonCodec
     case .wrongState(let state): self = .invalidState(state.rawValue)
+    case .dataUnsupported: self = .notSupported("data channels")
     case .unknownTransceiver: self = .invalidAccess("\(error)")
     case .modifiedDescription, .transceiverStopped, .nothingToNegotiate, .noRemoteDescription:
       self = .invalidState("\(error)")

@@ -2,6 +2,7 @@ public import CallCore
 public import DTLS
 public import ICE
 internal import RTP
+internal import SCTP
 public import SDP
 internal import SRTP
 internal import Statistics
@@ -9,10 +10,11 @@ internal import TURN
 
 /// The reason for a wake-up: the reason in ``CallSession/wake``.
 package enum SessionWakeReason: UInt8, Sendable {
-  case ice = 1, gathering, relay, dtls, rtcp, nack, pacer, feedback, video, bandwidth
+  case ice = 1, gathering, relay, dtls, rtcp, nack, pacer, feedback, video, bandwidth, data
 }
 
-/// A whole peer connection as one sans-IO machine: JSEP, ICE with STUN and TURN, DTLS-SRTP, RTP and audio.
+/// A whole peer connection as one sans-IO machine: JSEP, ICE with STUN and TURN, DTLS-SRTP, RTP, media, and SCTP with data
+/// channels.
 ///
 /// The simulator and the socket driver run it with the same pump. The stages are fixed. Receive: demultiplex (RFC
 /// 7983), then ICE or TURN, DTLS, or SRTP unprotect, arrival time for feedback, reception statistics, jitter buffer,
@@ -40,6 +42,9 @@ public final class CallSession: SansIO {
   /// Whether both SRTP contexts exist.
   var hasKeys = false
   var media: MediaTransport
+  /// The data channels; nil until the application or a negotiation asks for them.
+  var data: DataTransport?
+  var pastData = PastDataTransports()
 
   var interfaces: [LocalInterface] = []
   var obfuscation = AddressObfuscation()
@@ -104,6 +109,9 @@ public final class CallSession: SansIO {
       sessionID: identifiers.next() >> 2, audio: configuration.audio.capabilities,
       video: configuration.video?.capabilities ?? MediaCapabilities(codecs: []))
     descriptions.answersPassively = configuration.answersPassively
+    if configuration.dataChannels, configuration.protection == .dtlsSRTP {
+      descriptions.data = DataTransport.description
+    }
     jsep = JSEPSession(descriptions)
     media = MediaTransport(configuration: configuration, identifiers: identifiers, random: random)
     ice = ICEAgent(role: .controlling, settings: configuration.ice, random: random.stream("ice"), at: now)
@@ -146,6 +154,7 @@ public final class CallSession: SansIO {
     gatherer.advance(to: self.now)
     dtls.advance(to: self.now)
     media.advance(to: self.now, events: &events)
+    data?.sctp.advance(to: self.now)
     settle()
   }
 
@@ -194,6 +203,9 @@ public final class CallSession: SansIO {
     if let deadline = dtls.wake.deadline {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.dtls.rawValue))
     }
+    if let deadline = data?.sctp.deadline {
+      earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.data.rawValue))
+    }
     return .earliest(earliest, media.wake)
   }
 
@@ -222,6 +234,7 @@ public final class CallSession: SansIO {
         handle(event)
         moved = true
       }
+      if receiveData() { moved = true }
     }
     leaveOldSockets()
     updateStates()
@@ -273,12 +286,13 @@ public final class CallSession: SansIO {
     if now >= releaseDeadline { gatherer.abandon() } else { gatherer.advance(to: now) }
   }
 
-  /// Closes the session. The following drain sends BYE and close_notify and releases relays. The caller must drive the
+  /// Closes the session. The following drain sends BYE, ABORT and close_notify and releases relays. The caller must drive the
   /// session until its ``wake`` is never, at most a second later; no more events follow.
   public func close(at now: Instant) {
     guard enter(at: now) else { return }
     closingPath = ice.sendingPath(at: self.now)
     media.end(saysGoodbye: hasKeys || configuration.protection == .none)
+    closeDataTransport()
     dtls.close(at: self.now)
     ice.close(at: self.now)
     jsep.close()

@@ -203,6 +203,8 @@ public struct SessionConfiguration: Sendable {
   public var audio = AudioSettings()
   /// The settings of video; nil for a stack without video, which rejects it.
   public var video: VideoSettings?
+  /// Whether the stack has data channels; a stack without them rejects them.
+  public var dataChannels = true
   /// The way in which media is made.
   public var media = MediaFidelity.real
   package var protection = MediaProtection.dtlsSRTP

@@ -6,6 +6,8 @@ public enum SessionError: Error, Hashable, Sendable {
   case invalidDescription(String)
   /// No codec of the remote description can be used.
   case noCommonCodec
+  /// The W3C `OperationError`: the operation failed for a reason of its own.
+  case operation(String)
   /// The text is not an ICE candidate, or the candidate belongs to no section.
   case invalidCandidate(String)
   /// The W3C `InvalidAccessError`: there is no such transceiver.
@@ -26,7 +28,7 @@ extension SessionError {
     switch self {
     case .invalidState: "InvalidStateError"
     case .invalidDescription, .noCommonCodec: "InvalidAccessError"
-    case .invalidCandidate: "OperationError"
+    case .invalidCandidate, .operation: "OperationError"
     case .invalidAccess: "InvalidAccessError"
     case .invalidModification: "InvalidModificationError"
     case .notSupported: "NotSupportedError"
@@ -44,7 +46,7 @@ extension SessionError: CustomStringConvertible {
     case .noCommonCodec: "the two sides have no codec in common"
     case .notSupported(let what): "not supported: \(what)"
     case .invalidDescription(let reason), .invalidCandidate(let reason), .invalidAccess(let reason),
-      .invalidModification(let reason), .type(let reason), .range(let reason):
+      .invalidModification(let reason), .operation(let reason), .type(let reason), .range(let reason):
       reason
     }
   }

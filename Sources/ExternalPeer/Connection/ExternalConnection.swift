@@ -2,6 +2,7 @@ internal import CallCore
 internal import ExternalRecords
 internal import ICE
 internal import PeerSession
+internal import SCTP
 internal import SDP
 internal import SimNet
 internal import Statistics
@@ -13,11 +14,13 @@ final class ExternalConnection: PeerConnection {
 
   private let environment: ConnectionEnvironment
   private let bridge: ExternalHost
+  private let subject: String
   private var client: PeerProtocolClient?
   private var events: ConnectionEvents
   private var states = ConnectionStates()
   private var tracks: [Track] = []
   private var trackCount = 0
+  private var channels = ExternalDataChannels()
   private var isClosed = false
   private var poll: PeerTimer?
   private var report = StatsReport(entries: [])
@@ -49,6 +52,7 @@ final class ExternalConnection: PeerConnection {
     self.sendsVideo = sendsVideo
     self.environment = environment
     self.bridge = bridge
+    self.subject = subject
     events = environment.makeEvents(of: subject)
   }
 
@@ -170,6 +174,34 @@ final class ExternalConnection: PeerConnection {
   func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     throw .notSupported("the peer protocol stops no transceivers")
   }
+
+  // MARK: Data channels
+
+  var dataChannels: [DataChannelSnapshot] { channels.snapshots }
+
+  func createDataChannel(_ label: String, _ settings: DataChannelInit) throws(SessionError) -> DataChannelID {
+    let id = channels.add(label, settings)
+    try post("createDataChannel", settings.peerProtocolJSON(label: label)) { [weak self] result in
+      self?.channels.name(id, result["channel"]?.string ?? "")
+    }
+    return id
+  }
+
+  func send(_ message: DataChannelMessage, on channel: DataChannelID) throws(SessionError) {
+    guard let name = channels.name(of: channel) else { throw .invalidState("the data channel is not open") }
+    _ = try request("sendData", message.peerProtocolJSON(channel: name), invalid: SessionError.operation)
+    environment.traceSent(message.byteCount, on: channel.rawValue, of: subject)
+  }
+
+  /// Does nothing: the peer protocol has no thresholds.
+  func setBufferedAmountLowThreshold(_ threshold: Int, of channel: DataChannelID) {}
+
+  func closeDataChannel(_ channel: DataChannelID) {
+    guard let name = channels.name(of: channel) else { return }
+    client?.send("closeDataChannel", ["channel": .string(name)])
+  }
+
+  // MARK: Descriptions
 
   func createOffer() throws(SessionError) -> SessionDescriptionText {
     try description(in: request("createOffer", [:]), default: .offer)
@@ -354,7 +386,7 @@ final class ExternalConnection: PeerConnection {
       break
     default:
       if let candidate = event["candidate"]?.string { candidates.add(candidate) }
-      if let change = states.take(event) { events.append(change) }
+      if let change = states.take(event) ?? channels.take(event) { events.append(change) }
     }
   }
 

@@ -54,7 +54,7 @@ package final class LiveConnection {
   private let world: any LiveWorld
   private let configuration: LiveConfiguration
   private let host: LiveSessionHost
-  private let driver: SessionDriver<LiveSessionHost>
+  let driver: SessionDriver<LiveSessionHost>
   private var interfaceTimer = LoopTimer {}
   private var audio: AudioDevice?
   private var camera: CameraDevice?

@@ -124,6 +124,8 @@ package final class PeerProgram {
     case "getStats":
       let timestamp = Double(wallClock.unixNanoseconds(at: loop.now)) / 1e6
       return ["stats": connection.statistics().json(timestamp: timestamp)]
+    case let method where DataChannelRequest.methods.contains(method):
+      return try DataChannelRequest.perform(request, on: connection)
     default: throw PeerError(.notSupported, "there is no method \(request.method)")
     }
     return [:]

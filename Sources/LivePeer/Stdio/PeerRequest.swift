@@ -48,6 +48,7 @@ struct PeerError: Error {
       case .invalidModification: .invalidModification
       case .notSupported: .notSupported
       case .type: .typeError
+      case .operation: .operation
       case .range: .rangeError
       }
     self.init(name, "\(error)")

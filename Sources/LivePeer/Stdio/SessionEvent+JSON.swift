@@ -46,7 +46,10 @@ extension SessionEvent {
       ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", .string((kind(mid) ?? .audio).rawValue))])
     case .selectedCandidatePairChange(let local, let remote):
       ("selectedcandidatepairchange", [JSON.Member("local", local.json), JSON.Member("remote", remote.json)])
-    case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended: nil
+    case .dataChannel, .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow: dataChannelEvent
+    case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended, .sctpStateChange,
+      .dataChannelError:
+      nil
     }
   }
 

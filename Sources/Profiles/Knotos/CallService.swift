@@ -515,11 +515,12 @@ final class CallService: PeerConnectionDelegate {
       guard state == "connecting" || state == "connected" else { return }
       fail(reason == "fingerprint-mismatch" ? reason : "dtls-failed", on: "DTLS failed")
     case .connectionStateChange(let state): connectionChanged(to: state, call)
-    // The end of candidates is not sent, the app itself decides when to negotiate, and a single track needs no
-    // handling.
+    // The end of candidates is not sent, the app itself decides when to negotiate, a single track needs no handling,
+    // and the app has no data channels.
     case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .signalingStateChange,
       .iceGatheringStateChange, .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange,
-      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended:
+      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .sctpStateChange, .dataChannel,
+      .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError:
       break
     }
   }

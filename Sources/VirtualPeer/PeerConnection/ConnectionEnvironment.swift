@@ -56,6 +56,11 @@ package final class ConnectionEnvironment {
     trace.write(PeerConnectionEvents.packetUnsent, trace.subject(subject), reason)
   }
 
+  /// Writes that the application sent a message on a data channel.
+  package func traceSent(_ byteCount: Int, on channel: Int, of subject: String) {
+    trace.write(DataChannelEvents.messageSent, trace.subject(subject), channel, byteCount)
+  }
+
   /// Writes that data has arrived on a stream that the session had closed.
   func traceLateData(from remote: Endpoint, of subject: String) {
     trace.write(PeerConnectionEvents.packetDiscarded, trace.subject(subject), PeerConnectionEvents.lateData, remote)

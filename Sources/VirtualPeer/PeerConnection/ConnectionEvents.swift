@@ -1,5 +1,6 @@
 internal import CallCore
 package import PeerSession
+internal import SCTP
 internal import Vocabulary
 
 /// The outputs of a connection: written into the trace when the connection has finished its work, and then delivered to
@@ -108,6 +109,15 @@ extension SessionEvent {
     case .mute: .mute
     case .unmute: .unmute
     case .ended: .ended
+    case .sctpStateChange: .stateChange
+    case .dataChannel: .dataChannel
+    // A channel is made in the state `connecting`.
+    case .dataChannelStateChange(_, .open), .dataChannelStateChange(_, .connecting): .open
+    case .dataChannelStateChange(_, .closing): .closing
+    case .dataChannelStateChange(_, .closed): .close
+    case .dataChannelMessage: .message
+    case .dataChannelBufferedAmountLow: .bufferedAmountLow
+    case .dataChannelError: .error
     }
   }
 }

@@ -2,6 +2,7 @@ internal import CallCore
 internal import DTLS
 internal import ICE
 internal import PeerSession
+internal import SCTP
 internal import SDP
 internal import Vocabulary
 
@@ -76,6 +77,17 @@ struct ConnectionTrace {
     case .iceServerError(let server, let url, let code, let reason):
       trace.write(PeerConnectionEvents.serverError, subject, server, code, reason, url)
     case .dtlsFailed(let reason): trace.write(PeerConnectionEvents.dtlsFailed, subject, reason)
+    case .sctpStateChange(let state): trace.write(DataChannelEvents.transportState, subject, state.rawValue)
+    case .dataChannel(let channel):
+      trace.write(DataChannelEvents.announced, subject, channel.channel.rawValue, channel.label)
+    case .dataChannelStateChange(let channel, let state):
+      trace.write(DataChannelEvents.state, subject, channel.rawValue, state.rawValue)
+    case .dataChannelMessage(let channel, let message):
+      trace.write(DataChannelEvents.messageReceived, subject, channel.rawValue, message.byteCount)
+    case .dataChannelBufferedAmountLow(let channel):
+      trace.write(DataChannelEvents.bufferedAmountLow, subject, channel.rawValue)
+    case .dataChannelError(let channel, let reason):
+      trace.write(DataChannelEvents.failed, subject, channel.rawValue, reason)
     }
   }
 

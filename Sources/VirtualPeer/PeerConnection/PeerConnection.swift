@@ -1,5 +1,6 @@
 public import ICE
 public import PeerSession
+public import SCTP
 public import SDP
 public import Statistics
 
@@ -90,6 +91,23 @@ public protocol PeerConnection: AnyObject {
   /// Stops a transceiver permanently (`RTCRtpTransceiver.stop`).
   func stop(_ transceiver: Transceiver.ID) throws(SessionError)
 
+  // MARK: Data channels
+
+  /// The channels that are not closed, in order of creation.
+  var dataChannels: [DataChannelSnapshot] { get }
+
+  /// Creates a channel (`createDataChannel`). The first one needs a negotiation.
+  func createDataChannel(_ label: String, _ settings: DataChannelInit) throws(SessionError) -> DataChannelID
+
+  /// Sends a message on an open channel (`RTCDataChannel.send`).
+  func send(_ message: DataChannelMessage, on channel: DataChannelID) throws(SessionError)
+
+  /// Sets the buffered amount at which an event is reported (`RTCDataChannel.bufferedAmountLowThreshold`).
+  func setBufferedAmountLowThreshold(_ threshold: Int, of channel: DataChannelID)
+
+  /// Closes a channel after everything was sent (`RTCDataChannel.close`).
+  func closeDataChannel(_ channel: DataChannelID)
+
   // MARK: Negotiation
 
   /// Creates an offer of the current transceivers, without applying it (`createOffer`).
@@ -129,6 +147,11 @@ extension PeerConnection {
   @discardableResult
   public func addTransceiver(_ kind: MediaKind) throws(SessionError) -> Transceiver.ID {
     try addTransceiver(kind, TransceiverInit())
+  }
+
+  /// Creates a channel with the default settings: reliable and ordered.
+  public func createDataChannel(_ label: String) throws(SessionError) -> DataChannelID {
+    try createDataChannel(label, DataChannelInit())
   }
 
   /// Enables or disables every track.

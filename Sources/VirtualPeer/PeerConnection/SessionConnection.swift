@@ -2,6 +2,7 @@ internal import CallCore
 internal import Codecs
 internal import ICE
 internal import PeerSession
+internal import SCTP
 internal import SDP
 internal import Statistics
 
@@ -112,6 +113,29 @@ final class SessionConnection: PeerConnection {
 
   func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.stop(transceiver) }
+  }
+
+  // MARK: Data channels
+
+  var dataChannels: [DataChannelSnapshot] { driver.session.dataChannels }
+
+  func createDataChannel(_ label: String, _ settings: DataChannelInit) throws(SessionError) -> DataChannelID {
+    try driver.perform { session, now throws(SessionError) in
+      try session.createDataChannel(label, settings, at: now)
+    }
+  }
+
+  func send(_ message: DataChannelMessage, on channel: DataChannelID) throws(SessionError) {
+    try driver.perform { session, now throws(SessionError) in try session.send(message, on: channel, at: now) }
+    environment.traceSent(message.byteCount, on: channel.rawValue, of: subject)
+  }
+
+  func setBufferedAmountLowThreshold(_ threshold: Int, of channel: DataChannelID) {
+    driver.session.setBufferedAmountLowThreshold(threshold, of: channel)
+  }
+
+  func closeDataChannel(_ channel: DataChannelID) {
+    driver.perform { session, now in session.closeDataChannel(channel, at: now) }
   }
 
   // MARK: Negotiation

@@ -1,3 +1,3 @@
 """Every case, in the order of the table."""
 
-from . import calls, addresses, relays, restarts, changes, pictures, endings, outages, wire, page, strangers  # noqa: F401, I001
+from . import calls, addresses, relays, restarts, changes, pictures, data, endings, outages, wire, page, strangers  # noqa: F401, I001

@@ -1,6 +1,7 @@
 public import CallCore
 public import DTLS
 public import ICE
+public import SCTP
 public import SDP
 
 /// W3C `RTCPeerConnectionState`.
@@ -86,4 +87,16 @@ public enum SessionEvent: Sendable {
   case unmute(mid: String)
   /// The remote side stopped the transceiver, which ended its track (W3C `ended`).
   case ended(mid: String)
+  /// The SCTP transport's state changed (W3C `statechange` of `RTCSctpTransport`).
+  case sctpStateChange(SCTPTransportState)
+  /// The peer has opened a data channel (W3C `datachannel`); its state follows.
+  case dataChannel(DataChannelSnapshot)
+  /// A data channel is open, closing or closed (W3C `open`, `closing`, `close`).
+  case dataChannelStateChange(DataChannelID, DataChannelState)
+  /// A message arrived (W3C `message`).
+  case dataChannelMessage(DataChannelID, DataChannelMessage)
+  /// The buffered amount has fallen to its threshold (W3C `bufferedamountlow`).
+  case dataChannelBufferedAmountLow(DataChannelID)
+  /// A data channel will be closed because of an error (W3C `error`).
+  case dataChannelError(DataChannelID, reason: String)
 }

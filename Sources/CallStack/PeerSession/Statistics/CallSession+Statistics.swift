@@ -14,6 +14,7 @@ extension CallSession {
     for local in ice.localCandidates { entries.append(candidate(local, isRemote: false)) }
     for remote in ice.remoteCandidates { entries.append(candidate(remote, isRemote: true)) }
     entries += carryingPair(besides: entries)
+    entries += dataStatistics
     entries.append(certificateEntry)
     entries += codecs
     for channel in media.channels { if let source = source(of: channel) { entries.append(source) } }
@@ -23,9 +24,12 @@ extension CallSession {
   }
 
   private var peerConnection: StatsReport.Entry {
-    StatsReport.Entry(
+    let counts = dataChannelCounts
+    return StatsReport.Entry(
       id: "P", type: "peer-connection",
-      members: [("dataChannelsOpened", .integer(0)), ("dataChannelsClosed", .integer(0))])
+      members: [
+        ("dataChannelsOpened", .integer(Int64(counts.opened))), ("dataChannelsClosed", .integer(Int64(counts.closed))),
+      ])
   }
 
   // MARK: Transport

@@ -91,6 +91,7 @@ extension CallSession {
       // DTLS output without a path is lost, as on a dead link; DTLS's timers send it again.
       while dtls.transmit(into: &buffer) != nil { buffer.removeAll() }
       media.dropPending(at: now)
+      dropData()
       return nil
     }
     // The BYE precedes close_notify, after which the peer's media transport is closed.
@@ -98,7 +99,7 @@ extension CallSession {
       traffic.sent(buffer.count, on: path, at: now)
       return path
     }
-    guard dtls.transmit(into: &buffer) != nil || nextMedia(into: &buffer) else { return nil }
+    guard dtls.transmit(into: &buffer) != nil || nextMedia(into: &buffer) || nextData(into: &buffer) else { return nil }
     traffic.sent(buffer.count, on: path, at: now)
     return path
   }
@@ -220,10 +221,16 @@ extension CallSession {
     case .keyLog(let line): events.append(.keyLog(line))
     case .stateChanged(let state):
       events.append(.dtlsStateChange(state))
-      if state == .connected { installKeys() }
+      if state == .connected {
+        installKeys()
+        startDataIfReady()
+      }
       // The media transport ends with the association (RFC 8842 section 7), and an alert invalidates its keys (RFC 5246
       // section 7.2.2).
-      if state == .closed || state == .failed { forgetKeys() }
+      if state == .closed || state == .failed {
+        forgetKeys()
+        closeDataTransport()
+      }
       if state == .failed, let failure = dtls.failure { events.append(.dtlsFailed(reason: "\(failure)")) }
     }
   }
@@ -231,7 +238,9 @@ extension CallSession {
   /// Starts a new DTLS association: nothing is sent or accepted with the old keys.
   func replaceAssociation() {
     associationNumber += 1
+    if data?.isStarted == true { endDataTransport() }
     dtls = Self.association(associationNumber, configuration: configuration, random: random)
+    dtls.keepsApplicationData = data != nil
     forgetKeys()
     events.append(.dtlsStateChange(.new))
     if let path = ice.sendingPath { dtls.bind(to: path, at: now) }

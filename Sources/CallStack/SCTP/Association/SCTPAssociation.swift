@@ -5,8 +5,8 @@ package import CallCore
 /// Both sides may open it at the same time. After every call the owner calls ``transmit(into:at:)`` until it returns
 /// false, then ``nextEvent()`` until nil, and reads ``deadline``.
 package struct SCTPAssociation: ~Copyable {
-  /// The settings that the association was made with.
-  package let settings: SCTPSettings
+  /// The settings that the association was made with, and the peer's port.
+  package internal(set) var settings: SCTPSettings
   /// The state of the association.
   package internal(set) var state = SCTPAssociationState.closed
   /// The counters since the association was made.

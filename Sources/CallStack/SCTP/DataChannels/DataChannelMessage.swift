@@ -1,10 +1,12 @@
 /// A message of a data channel.
-package enum DataChannelMessage: Hashable, Sendable {
+public enum DataChannelMessage: Hashable, Sendable {
+  /// A text, in UTF-8 on the wire.
   case string(String)
+  /// Bytes.
   case binary([UInt8])
 
   /// The size in bytes, of a string in UTF-8.
-  package var byteCount: Int {
+  public var byteCount: Int {
     switch self {
     case .string(let text): text.utf8.count
     case .binary(let bytes): bytes.count

@@ -1,15 +1,36 @@
 /// The name of a channel in its transport. A channel keeps it for life, and no other has it.
-package struct DataChannelID: Hashable, Comparable, Sendable {
-  package let rawValue: Int
-  init(rawValue: Int) { self.rawValue = rawValue }
-  package static func < (a: DataChannelID, b: DataChannelID) -> Bool { a.rawValue < b.rawValue }
+public struct DataChannelID: Hashable, Comparable, Sendable {
+  /// The number of the channel.
+  public let rawValue: Int
+
+  /// Makes a name, for other stacks that number their channels.
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Orders channels by their creation.
+  public static func < (a: DataChannelID, b: DataChannelID) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// The W3C's `RTCDataChannelState`.
-package enum DataChannelState: String, Sendable, CaseIterable { case connecting, open, closing, closed }
+public enum DataChannelState: String, Sendable, CaseIterable {
+  /// The association is not established, or the channel is not announced.
+  case connecting
+  /// Messages can be sent.
+  case open
+  /// One side has closed the channel; sent messages are still delivered.
+  case closing
+  /// The channel is over.
+  case closed
+}
 
 /// The W3C's `RTCSctpTransportState`.
-package enum SCTPTransportState: String, Sendable, CaseIterable { case connecting, connected, closed }
+public enum SCTPTransportState: String, Sendable, CaseIterable {
+  /// The association is not established.
+  case connecting
+  /// The association is established.
+  case connected
+  /// The association is over.
+  case closed
+}
 
 /// The role in the DTLS handshake, which decides the streams of channels: even for the client, odd for the server (RFC
 /// 8832 section 6).
@@ -38,6 +59,20 @@ package enum DataChannelFailure: Hashable, Sendable {
   case noStream
   /// The peer refused the reset of the channel's stream.
   case resetRefused
+}
+
+extension DataChannelFailure: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .transport(.shutdown): "the peer has shut the association down"
+    case .transport(.aborted): "the association was aborted"
+    case .transport(.peerAborted): "the peer has aborted the association"
+    case .transport(.timedOut): "the peer does not answer"
+    case .transport(.failed(let cause)): "the peer violated SCTP: \(cause)"
+    case .noStream: "no stream is free"
+    case .resetRefused: "the peer refused to reset the stream"
+    }
+  }
 }
 
 /// An error in the use of data channels.

@@ -22,6 +22,11 @@ extension SCTPTransport {
     stream(of: id).map { association.bufferedBytes(of: $0) } ?? 0
   }
 
+  /// The buffered amount at which ``DataChannelEvent/bufferedAmountLow(_:)`` is reported.
+  package func bufferedAmountLowThreshold(of id: DataChannelID) -> Int {
+    index(of: id).map { channels[$0].threshold } ?? 0
+  }
+
   /// Returns the statistics of a channel, or nil if it is closed.
   package func statistics(of id: DataChannelID) -> DataChannelStatistics? {
     guard let index = index(of: id) else { return nil }

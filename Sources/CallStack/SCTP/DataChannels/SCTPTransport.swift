@@ -35,21 +35,28 @@ package struct SCTPTransport: ~Copyable {
   var opened = 0
   var closed = 0
   var refused = 0
-  private var nextID = 0
+  /// The number of the next channel.
+  package private(set) var nextID: Int
   private var remoteMaximumMessageSize: Int?
 
   /// Makes a transport. All random numbers come from `random`.
-  package init(configuration: Configuration = Configuration(), random: consuming RandomStream) {
+  ///
+  /// - Parameter firstID: the number of the first channel, of a transport that follows another.
+  package init(configuration: Configuration = Configuration(), random: consuming RandomStream, firstID: Int = 0) {
     self.configuration = configuration
+    nextID = firstID
     association = SCTPAssociation(settings: configuration.association, random: random)
   }
 
   // MARK: Commands
 
   /// Opens the association, and gives the channels that wait for it their streams.
-  package mutating func start(as role: DataChannelRole, at now: Instant) {
+  ///
+  /// - Parameter remotePort: the port in the remote description (RFC 8841 section 5); nil for that of the settings.
+  package mutating func start(as role: DataChannelRole, remotePort: UInt16? = nil, at now: Instant) {
     guard self.role == nil, state == .connecting else { return }
     self.role = role
+    if let remotePort { association.settings.remotePort = remotePort }
     for id in channels.map(\.id) {
       guard let index = index(of: id), channels[index].stream == nil else { continue }
       if let stream = freeStream(for: role) { assign(stream, to: index) } else { close(id, failure: .noStream) }

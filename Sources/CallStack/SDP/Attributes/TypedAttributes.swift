@@ -24,6 +24,7 @@ extension AttributeList {
   package var packetTime: UInt32? { value("ptime")?.number() }
   package var maximumPacketTime: UInt32? { value("maxptime")?.number() }
   package var sctpPort: UInt16? { value("sctp-port")?.number() }
+  package var maximumMessageSize: UInt64? { value("max-message-size")?.number() }
 
   package var rtpMaps: [RTPMap] { values("rtpmap").compactMap { RTPMap($0) } }
 }

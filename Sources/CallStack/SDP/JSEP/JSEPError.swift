@@ -14,6 +14,8 @@ package enum JSEPError: Error, Hashable, Sendable {
   case credentialsChanged
   /// There is nothing to offer: no transceiver and no earlier section.
   case nothingToNegotiate
+  /// The session is configured without data channels.
+  case dataUnsupported
 
   // Errors of a remote description.
 
@@ -43,6 +45,9 @@ package enum JSEPError: Error, Hashable, Sendable {
   /// An offer swaps the DTLS roles of a running association (RFC 8842 §5.5).
   case setupChanged
 
+  /// The answer accepts data channels without describing an SCTP association (RFC 8841 §5).
+  case unusableDataSection(mLineIndex: Int)
+
   // Trickled candidates.
 
   case noRemoteDescription
@@ -61,7 +66,8 @@ extension JSEPError: CustomStringConvertible {
     case .transceiverStopped: "the transceiver is stopped"
     case .credentialsUnchanged: "an ICE restart needs new credentials"
     case .credentialsChanged: "the answer has new ICE credentials, but the offer did not ask for an ICE restart"
-    case .nothingToNegotiate: "there is nothing to offer; add a track or a transceiver first"
+    case .nothingToNegotiate: "there is nothing to offer; add a track, a transceiver or a data channel first"
+    case .dataUnsupported: "data channels are not supported"
     case .noCommonCodec: "the two sides have no codec in common"
     case .duplicateMid(let mid): "a=mid:\(mid) is in two sections; each section needs its own"
     case .mLineMismatch(let index):
@@ -80,6 +86,8 @@ extension JSEPError: CustomStringConvertible {
     case .invalidSetup(let role):
       "a=setup:\(role.rawValue) is not allowed here; an offer has actpass, an answer active or passive"
     case .setupChanged: "a=setup swaps the roles of a running DTLS association"
+    case .unusableDataSection(let index):
+      "section \(index) accepts data channels, but does not describe webrtc-datachannel over UDP/DTLS/SCTP with a port"
     case .noRemoteDescription: "there is no remote description that the candidate could belong to"
     case .unknownSection: "the candidate names no section of the remote description"
     case .unknownUsernameFragment: "the candidate's ufrag does not belong to a current description"
@@ -102,7 +110,7 @@ extension JSEPError: CustomStringConvertible {
     switch self {
     case .mLineMismatch(let index), .notBundled(let index), .missingICECredentials(let index),
       .missingFingerprint(let index), .unusableFingerprint(let index), .missingRTCPMux(let index),
-      .reservedPayloadType(_, let index):
+      .unusableDataSection(let index), .reservedPayloadType(_, let index):
       ("m=", false, index)
     case .duplicateMid(let mid): ("a=mid:\(mid)", true, 1)
     case .invalidBundleGroup: ("a=group:BUNDLE", false, 0)

@@ -21,12 +21,14 @@ extension JSEPSession {
     var identifiers = ExtensionIdentifiers(inUseBy: offer)
     var sections: [MediaDescription] = []
     for (index, offered) in offer.media.enumerated() {
-      if let (transceiver, codecs) = accepted[index] {
+      let place: SectionWriter.Place = index == tagged ? .tagged : .bundled
+      switch accepted[index] {
+      case .media(let transceiver, let codecs):
         let content = content(
           answering: offered, in: offer, with: codecs, for: transceiver, identifiers: &identifiers)
-        sections.append(writer.section(content, place: index == tagged ? .tagged : .bundled))
-      } else if !Defect.rejectedSectionOmitted.isPlanted {
-        sections.append(writer.rejection(of: offered))
+        sections.append(writer.section(content, place: place))
+      case .data(let data): sections.append(writer.dataSection(data, answering: offered, place: place))
+      case nil: if !Defect.rejectedSectionOmitted.isPlanted { sections.append(writer.rejection(of: offered)) }
       }
     }
     let answer = stamped(sections, bundle: bundle, parameters: parameters)
@@ -34,11 +36,15 @@ extension JSEPSession {
     return answer
   }
 
+  /// Our part of an accepted section.
+  private enum Accepted {
+    case media(Transceiver, [CodecDescription])
+    case data(SCTPDescription)
+  }
+
   /// Returns the sections that can be accepted.
-  private func acceptedSections(
-    of offer: SessionDescription
-  ) -> [Int: (transceiver: Transceiver, codecs: [CodecDescription])] {
-    var accepted: [Int: (transceiver: Transceiver, codecs: [CodecDescription])] = [:]
+  private func acceptedSections(of offer: SessionDescription) -> [Int: Accepted] {
+    var accepted: [Int: Accepted] = [:]
     for (index, section) in offer.media.enumerated() where !section.isRejected && section.isRTP {
       // RFC 9429 §5.3.1: a section without RTCP multiplexing is rejected.
       guard offer.multiplexesRTCP(at: index),
@@ -47,7 +53,10 @@ extension JSEPSession {
       let wanted = capabilities(transceiver).codecs
       let codecs = section.codecs(answeredBy: wanted, inTheirOrder: transceiver.codecPreferences != nil)
       let role = section.codecs.mainRole
-      if codecs.contains(where: { $0.role == role }) { accepted[index] = (transceiver, codecs) }
+      if codecs.contains(where: { $0.role == role }) { accepted[index] = .media(transceiver, codecs) }
+    }
+    if let data = configuration.data, let index = dataSection.association.mLineIndex, offer.media[index].sctp != nil {
+      accepted[index] = .data(data)
     }
     // RFC 9429 §5.3.1: max-bundle accepts the first section and those bundled with it.
     let bundle = offer.bundle

@@ -54,6 +54,7 @@ extension JSEPSession {
       restoreStableAssociations()
       removeTransceiversOfRolledBackOffer()
       associate(description)
+      associateData(description)
       pendingRemoteDescription = description
       createdAnswer = nil
       updateTracks(from: description, effects: &effects)
@@ -66,6 +67,7 @@ extension JSEPSession {
       where description.media[index].port != 0 && description.media[index].kind != nil {
         guard !pair.codecPairs(at: index).isEmpty else { throw .noCommonCodec }
       }
+      try checkDataAnswer(pair)
       if let answered, isRestart(answered.remote) {
         // RFC 8839 §4.4.1.1.1: only the offerer may restart.
         let offered = try offer.transport(at: answered.mLineIndex)
@@ -107,6 +109,7 @@ extension JSEPSession {
 
   private mutating func restoreStableAssociations() {
     for index in transceivers.indices { transceivers[index].association = transceivers[index].stable }
+    dataSection.association = dataSection.stable
   }
 
   /// Removes the transceivers made by the offer, except those that addTrack has since used (RFC 9429 §4.1.10.2).
@@ -119,6 +122,10 @@ extension JSEPSession {
       guard let position = transceivers.firstIndex(where: { $0.id == id }) else { continue }
       transceivers[position].association.mLineIndex = index
       transceivers[position].association.mid = created.description.media[index].mid
+    }
+    if let index = created.dataIndex {
+      dataSection.association = DataSection.Association(
+        mid: created.description.media[index].mid, mLineIndex: index)
     }
   }
 

@@ -3,6 +3,7 @@ extension JSEPSession {
   /// stable state.
   package var negotiationNeeded: Bool {
     guard signalingState == .stable else { return false }
+    if dataSection.isWanted, dataSection.stable.mLineIndex == nil { return true }
     return isRestartRequested || transceivers.contains { isNegotiationNeeded(for: $0) }
   }
 

@@ -9,8 +9,12 @@ extension JSEPSession {
     let slots = offerSlots()
     guard !slots.isEmpty else { throw .nothingToNegotiate }
     var mid = nextMid
-    let mids = slots.enumerated().map { index, transceiver in
-      transceiver.map { offerMid($0, next: &mid) } ?? current?.local.media[index].mid
+    let mids = slots.enumerated().map { index, slot in
+      switch slot {
+      case .media(let transceiver): offerMid(transceiver.stable.mid, next: &mid)
+      case .data: offerMid(dataSection.stable.mid, next: &mid)
+      case .rejected: current?.local.media[index].mid
+      }
     }
     let bundle = offerBundle(slots, mids)
 
@@ -18,10 +22,16 @@ extension JSEPSession {
     var identifiers = ExtensionIdentifiers(inUseBy: current?.local, current?.remote)
     let writer = SectionWriter(transport: parameters, setup: .actpass, isOffer: true)
     var sections: [MediaDescription] = []
-    for (index, transceiver) in slots.enumerated() {
-      guard let transceiver else {
-        // Every slot after the earlier sections has a transceiver.
-        if let old = current?.local.media[index] { sections.append(writer.rejection(of: old)) }
+    for (index, slot) in slots.enumerated() {
+      let isNew = slot.stableIndex(in: self) == nil
+      let place: SectionWriter.Place = bundle.first == mids[index] ? .tagged : isNew ? .bundleOnly : .bundled
+      guard case .media(let transceiver) = slot else {
+        if case .data = slot, let data = configuration.data {
+          sections.append(writer.dataSection(data, mid: mids[index], place: place))
+        } else if let old = current?.local.media[index] {
+          // Every slot after the earlier sections has something to offer.
+          sections.append(writer.rejection(of: old))
+        }
         continue
       }
       let capabilities = capabilities(transceiver)
@@ -35,36 +45,58 @@ extension JSEPSession {
         content.simulcast = Simulcast(send: rids.map { [Simulcast.Alternative($0)] })
       }
       guard content.codecs.contains(where: { [.media, .events].contains($0.role) }) else { throw .noCommonCodec }
-      let isNew = transceiver.stable.mLineIndex == nil
-      let place: SectionWriter.Place = bundle.first == mids[index] ? .tagged : isNew ? .bundleOnly : .bundled
       sections.append(writer.section(content, place: place))
     }
     let offer = stamped(sections, bundle: bundle, parameters: parameters)
-    createdOffer = CreatedOffer(description: offer, transceivers: slots.map { $0?.id }, nextMid: mid)
+    createdOffer = CreatedOffer(
+      description: offer, transceivers: slots.map(\.transceiver),
+      dataIndex: slots.firstIndex { if case .data = $0 { true } else { false } }, nextMid: mid)
     return offer
   }
 
-  /// Returns the transceiver of each section, nil for a rejected one. An unanswered offer is ignored, because this one
-  /// replaces it.
-  private func offerSlots() -> [Transceiver?] {
-    if Defect.sectionsInOwnOrder.isPlanted { return transceivers.filter { !$0.isStopping } }
-    var slots: [Transceiver?] = (0..<(current?.local.media.count ?? 0)).map { index in
-      transceivers.first { $0.stable.mLineIndex == index && !$0.isStopping }
+  /// The content of a section of an offer.
+  private enum Slot {
+    case media(Transceiver)
+    case data
+    case rejected
+
+    var transceiver: Transceiver.ID? { if case .media(let transceiver) = self { transceiver.id } else { nil } }
+
+    var isRejected: Bool { if case .rejected = self { true } else { false } }
+
+    /// Returns the place that the content had in the last stable state.
+    func stableIndex(in session: borrowing JSEPSession) -> Int? {
+      switch self {
+      case .media(let transceiver): transceiver.stable.mLineIndex
+      case .data: session.dataSection.stable.mLineIndex
+      case .rejected: nil
+      }
+    }
+  }
+
+  /// Returns the content of each section. An unanswered offer is ignored, because this one replaces it.
+  private func offerSlots() -> [Slot] {
+    if Defect.sectionsInOwnOrder.isPlanted { return transceivers.filter { !$0.isStopping }.map(Slot.media) }
+    var slots: [Slot] = (0..<(current?.local.media.count ?? 0)).map { index in
+      if dataSection.stable.mLineIndex == index { return .data }
+      return transceivers.first { $0.stable.mLineIndex == index && !$0.isStopping }.map(Slot.media) ?? .rejected
     }
     let stopping = Set(transceivers.compactMap { $0.isStopping ? $0.stable.mLineIndex : nil })
-    for transceiver in transceivers where transceiver.stable.mLineIndex == nil && !transceiver.isStopping {
+    var new = transceivers.filter { $0.stable.mLineIndex == nil && !$0.isStopping }.map(Slot.media)
+    if dataSection.isWanted, dataSection.stable.mLineIndex == nil { new.append(.data) }
+    for slot in new {
       // A section that both sides know as rejected is reused (RFC 9429 §5.2.2), so that their number stays bounded.
-      if let free = slots.indices.first(where: { slots[$0] == nil && !stopping.contains($0) }) {
-        slots[free] = transceiver
+      if let free = slots.indices.first(where: { slots[$0].isRejected && !stopping.contains($0) }) {
+        slots[free] = slot
       } else {
-        slots.append(transceiver)
+        slots.append(slot)
       }
     }
     return slots
   }
 
-  private func offerMid(_ transceiver: Transceiver, next: inout Int) -> String {
-    if let mid = transceiver.stable.mid { return mid }
+  private func offerMid(_ stable: String?, next: inout Int) -> String {
+    if let stable { return stable }
     let known = [current?.local, current?.remote].compactMap { $0 }.flatMap(\.media).compactMap(\.mid)
     while known.contains("\(next)"), !Defect.takenMidGivenOut.isPlanted { next += 1 }
     defer { next += 1 }
@@ -72,8 +104,8 @@ extension JSEPSession {
   }
 
   /// Returns the MIDs of all live sections, the one whose transport is in use first (RFC 9143 §7.5).
-  private func offerBundle(_ slots: [Transceiver?], _ mids: [String?]) -> [String] {
-    var live = zip(slots, mids).compactMap { $0 == nil ? nil : $1 }
+  private func offerBundle(_ slots: [Slot], _ mids: [String?]) -> [String] {
+    var live = zip(slots, mids).compactMap { $0.isRejected ? nil : $1 }
     if let tagged = transport?.mid, let position = live.firstIndex(of: tagged) {
       live.insert(live.remove(at: position), at: 0)
     }

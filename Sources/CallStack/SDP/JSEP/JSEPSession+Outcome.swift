@@ -24,6 +24,7 @@ extension JSEPSession {
       }
       return pair.media(at: index, mid: mid, transceiver: owner.id)
     }
+    applyData(pair, isFinal: isFinal)
     transport = negotiated
     effects.isNegotiated = true
     if isFinal {
@@ -47,6 +48,7 @@ extension JSEPSession {
     }
     transceivers.removeAll { $0.isStopped }
     for position in transceivers.indices { transceivers[position].stable = transceivers[position].association }
+    dataSection.stable = dataSection.association
   }
 
   /// Returns the transport of the answer's first bundled section (RFC 9143 §7.3.1); nil when every section is rejected.
@@ -91,9 +93,13 @@ extension JSEPSession {
     return theirs == .active ? .passive : .active
   }
 
+  private func isLive(_ section: MediaDescription) -> Bool {
+    !section.isRejected && (section.isRTP || (configuration.data != nil && section.sctp != nil))
+  }
+
   /// Checks that every live section has a transport, and that the one in use keeps its DTLS role.
   func checkOfferedTransport(_ offer: SessionDescription, effects: inout DescriptionEffects) throws(JSEPError) {
-    let live = offer.media.indices.filter { !offer.media[$0].isRejected && offer.media[$0].isRTP }
+    let live = offer.media.indices.filter { isLive(offer.media[$0]) }
     for index in live {
       let remote = try offer.transport(at: index)
       if remote.setup == .holdconn { throw .invalidSetup(.holdconn) }

@@ -1,7 +1,7 @@
 /// Offer and answer (RFC 9429) for one peer connection: descriptions in and out, and the negotiated result.
 ///
 /// It has no transport, clock or randomness. The policies are max-bundle and rtcp-mux required, so there is one
-/// transport; data channels are rejected. Glare is resolved by the application, which calls ``rollback()`` if it is
+/// transport. Glare is resolved by the application, which calls ``rollback()`` if it is
 /// polite. A failed call changes nothing.
 package struct JSEPSession: ~Copyable {
   package struct Configuration: Sendable {
@@ -9,6 +9,8 @@ package struct JSEPSession: ~Copyable {
     package var sessionID: UInt64
     package var audio: MediaCapabilities
     package var video: MediaCapabilities
+    /// Our end of the association of data channels; nil rejects them.
+    package var data: SCTPDescription?
     /// Whether `a=setup:actpass` is answered with `passive` (RFC 8842 §5.3).
     package var answersPassively = false
 
@@ -23,6 +25,8 @@ package struct JSEPSession: ~Copyable {
     let description: SessionDescription
     /// The transceiver of each section; nil for a rejected one.
     let transceivers: [Transceiver.ID?]
+    /// The section of data channels, if there is one.
+    let dataIndex: Int?
     let nextMid: Int
   }
 
@@ -32,6 +36,8 @@ package struct JSEPSession: ~Copyable {
   /// The result of the last answer or provisional answer, in section order, without rejected sections.
   package internal(set) var media: [NegotiatedMedia] = []
   package internal(set) var transport: NegotiatedTransport?
+  /// The section of data channels, by the last answer or provisional answer; nil if there is none.
+  package internal(set) var data: NegotiatedData?
 
   var current: DescriptionPair?
   /// Our end of ``transport`` in the current description.
@@ -42,6 +48,7 @@ package struct JSEPSession: ~Copyable {
   var createdAnswer: SessionDescription?
   /// Whether ``restartICE()`` was called and not yet answered.
   package internal(set) var isRestartRequested = false
+  var dataSection = DataSection()
   var version: UInt64 = 0
   var nextMid = 0
   var nextTransceiver = 0

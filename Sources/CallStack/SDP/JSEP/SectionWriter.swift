@@ -68,6 +68,46 @@ struct SectionWriter {
       lines: [Line("c", Self.connection(nil).text)], attributes: attributes)
   }
 
+  /// Returns the section of data channels of an offer (RFC 8841 §10.1).
+  func dataSection(_ data: SCTPDescription, mid: String?, place: Place) -> MediaDescription {
+    var section = dataSection(
+      MediaDescription.dataProtocol, formats: [MediaDescription.dataFormat], mid: mid, place: place)
+    section.attributes.append("sctp-port", "\(data.port)")
+    appendMaximumMessageSize(data, to: &section.attributes)
+    return section
+  }
+
+  /// Returns the section of data channels of an answer, in the form of the offered one (RFC 8841 §10.2).
+  func dataSection(_ data: SCTPDescription, answering offered: MediaDescription, place: Place) -> MediaDescription {
+    let isDraft = offered.dataForm == .draft
+    var section = dataSection(
+      offered.transportProtocol, formats: isDraft ? ["\(data.port)"] : offered.formats, mid: offered.mid, place: place)
+    if isDraft {
+      section.attributes.append("sctpmap", "\(data.port) \(MediaDescription.dataFormat) 65535")
+    } else {
+      section.attributes.append("sctp-port", "\(data.port)")
+    }
+    appendMaximumMessageSize(data, to: &section.attributes)
+    return section
+  }
+
+  private func dataSection(
+    _ transportProtocol: String, formats: [String], mid: String?, place: Place
+  ) -> MediaDescription {
+    let endpoint = place == .bundleOnly ? nil : transport.defaultEndpoint
+    var section = MediaDescription(
+      type: MediaDescription.dataType, port: place == .bundleOnly ? 0 : endpoint?.port ?? 9,
+      transportProtocol: transportProtocol, formats: formats, lines: [Line("c", Self.connection(endpoint).text)])
+    appendTransport(to: &section.attributes, place: place)
+    if let mid { section.attributes.append("mid", mid) }
+    if place == .bundleOnly { section.attributes.append("bundle-only") }
+    return section
+  }
+
+  private func appendMaximumMessageSize(_ data: SCTPDescription, to attributes: inout AttributeList) {
+    if let size = data.maximumMessageSize { attributes.append("max-message-size", "\(size)") }
+  }
+
   static func connection(_ endpoint: Endpoint?) -> Connection {
     guard let endpoint else { return Connection(address: "0.0.0.0") }
     return Connection(addressType: endpoint.address.isIPv6 ? "IP6" : "IP4", address: "\(endpoint.address)")
