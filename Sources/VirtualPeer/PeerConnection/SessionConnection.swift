@@ -94,6 +94,14 @@ final class SessionConnection: PeerConnection {
     try driver.perform { session, _ throws(SessionError) in try session.setSendParameters(parameters, of: sender) }
   }
 
+  func insertDTMF(
+    _ tones: String, duration: Interval, interToneGap: Interval, of sender: Transceiver.ID
+  ) throws(SessionError) {
+    try driver.session.insertDTMF(tones, duration: duration, interToneGap: interToneGap, of: sender)
+  }
+
+  func toneBuffer(of sender: Transceiver.ID) -> String { driver.session.toneBuffer(of: sender) }
+
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
     // A sender has one kind of media: the other call changes nothing.
     driver.session.setAudioEnabled(enabled, of: sender)

@@ -279,6 +279,18 @@ final class AudioSendStream {
       event, duration: min(max(duration, .milliseconds(40)), .seconds(6)), gap: max(gap, .milliseconds(30)))
   }
 
+  /// Whether telephone events were negotiated for the codec's media clock.
+  var canSendEvents: Bool { isActive && eventPayloadType != nil }
+
+  /// The tones that have not begun.
+  var toneBuffer: String { events.toneBuffer }
+
+  /// Replaces the waiting tones.
+  func setTones(_ tones: [DTMFTone], duration: Interval, gap: Interval) {
+    events.replace(
+      with: tones, duration: min(max(duration, .milliseconds(40)), .seconds(6)), gap: max(gap, .milliseconds(30)))
+  }
+
   /// Queues the event of a DTMF digit.
   func sendTelephoneEvent(
     _ digit: Character, duration: Interval = .milliseconds(100), gap: Interval = .milliseconds(70)

@@ -24,7 +24,8 @@ struct TelephoneEventSender {
   }
 
   private struct Event {
-    var event: UInt8
+    /// Nil for a pause.
+    var event: UInt8?
     var duration: Int64
     var gap: Int64
   }
@@ -50,6 +51,29 @@ struct TelephoneEventSender {
     return true
   }
 
+  /// Replaces the waiting events with those of tones; the present one goes on (webrtc-pc section 7.2).
+  mutating func replace(with tones: [DTMFTone], duration: Interval, gap: Interval) {
+    waiting.removeAll()
+    for tone in tones {
+      switch tone {
+      case .digit(let event):
+        waiting.append(Event(event: event, duration: Self.samples(duration), gap: Self.samples(gap)))
+      case .pause: waiting.append(Event(event: nil, duration: Self.samples(DTMFTone.pauseDuration), gap: 0))
+      }
+    }
+  }
+
+  /// The tones that have not begun (W3C `toneBuffer`).
+  var toneBuffer: String {
+    var rest = waiting
+    var text = ""
+    while let next = rest.popFirst() {
+      let tone = next.event.map(DTMFTone.digit) ?? .pause
+      if let character = tone.character { text.append(character) }
+    }
+    return text
+  }
+
   private static func samples(_ interval: Interval) -> Int64 { interval.nanoseconds / 1_000 * 48 / 1_000 }
 
   mutating func removeAll() {
@@ -60,10 +84,12 @@ struct TelephoneEventSender {
 
   /// Returns the packet to send for the time of a packet of sound; nil for none.
   mutating func next(from start: Int64, to end: Int64, samplesPerTick: Int64) -> Packet? {
-    if current == nil, start >= free, let event = waiting.popFirst() {
-      current = (event.event, start, start + event.duration, false)
-      free = start + event.duration + event.gap
-      last = nil
+    if current == nil, start >= free, let next = waiting.popFirst() {
+      free = start + next.duration + next.gap
+      if let event = next.event {
+        current = (event, start, start + next.duration, false)
+        last = nil
+      }
     }
     guard let event = current else { return nextRepetition() }
     // A longer event continues with a new timestamp (section 2.5.1.3).

@@ -372,6 +372,9 @@ final class MediaTransport {
       events.append(.mediaReceived(ssrc: parsed.header.ssrc, byteCount: packet.byteCount))
       events.append(.unmute(mid: mid))
     }
+    if case .audio(let audio) = channel {
+      while let digit = audio.receive?.nextDigit(at: now) { events.append(.digitReceived(digit)) }
+    }
     return nil
   }
 
