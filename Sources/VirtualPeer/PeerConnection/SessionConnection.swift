@@ -14,6 +14,8 @@ final class SessionConnection: PeerConnection {
   private let driver: SessionDriver<SimulatedSessionHost>
   private let subject: String
   private let video: VideoSettings?
+  /// The recorded frame in two channels; nil where the session takes one.
+  private var stereoFrame: [Int16]?
   private var showsVideo = false
   private var isClosed = false
 
@@ -23,6 +25,7 @@ final class SessionConnection: PeerConnection {
     self.environment = environment
     self.subject = subject
     video = configuration.video
+    stereoFrame = configuration.audio.stereo && configuration.media == .real ? [] : nil
     host = SimulatedSessionHost(environment, subject: subject)
     driver = SessionDriver(configuration: configuration, random: random, environment: host)
     host.connection = self
@@ -189,7 +192,20 @@ final class SessionConnection: PeerConnection {
 
   // MARK: Audio
 
+  /// Sends the frame of the microphone, which has one channel. A session in stereo gets it in both.
   func sendAudio(_ samples: Span<Int16>) {
+    guard stereoFrame != nil else { return record(samples) }
+    var frame = stereoFrame.take() ?? []
+    frame.removeAll(keepingCapacity: true)
+    for index in samples.indices {
+      frame.append(samples[index])
+      frame.append(samples[index])
+    }
+    record(frame.span)
+    stereoFrame = frame
+  }
+
+  private func record(_ samples: Span<Int16>) {
     driver.sendAudio(samples) { environment.audioRecord.record($0, at: environment.clock.now) }
   }
 
