@@ -175,12 +175,14 @@ final class AudioSendStream {
   var hasRecordedPacket: Bool { encoder.needsSamples ? framer.pendingCount >= framer.frameSize : !levels.isEmpty }
 
   /// The position of the next sample to be recorded.
-  var recordedPosition: AudioPosition {
+  var recordingPosition: RecordingPosition {
     let pending =
       encoder.needsSamples
       ? framer.pendingCount / recordedChannels : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
     let ticks = clock.ticks(at: clock.position + Int64(pending))
-    return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks))
+    return RecordingPosition(
+      AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks)), clockRate: negotiated.codec.clockRate,
+      codecDelay: encoder.delay)
   }
 
   /// The expected packet loss in percent; nil for a codec without this setting.

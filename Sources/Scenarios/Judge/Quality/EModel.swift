@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Foundation
 
 /// The E-model: computes a transmission rating R and a mean opinion score from delay, loss and echo.
@@ -20,6 +21,34 @@ struct EModel {
     var scale: Double { basicRating / 100 }
     /// The maximum equipment impairment: the constant of G.107 equation 7-29.
     fileprivate var largestImpairment: Double { self == .fullband ? 132 : 95 }
+  }
+
+  /// The format of the received audio, as far as the model tells formats apart.
+  enum AudioFormat: Sendable, Hashable {
+    case opus, g711, g722
+
+    /// Makes the format of a media type such as `audio/PCMU`, which compares without case; Opus for an unknown one.
+    init(mimeType: String?) {
+      self =
+        switch mimeType?.lowercased() {
+        case "audio/pcmu", "audio/pcma": .g711
+        case "audio/g722": .g722
+        default: .opus
+        }
+    }
+
+    /// The delay that the codec adds to the duration of a packet: the look-ahead of Opus at 48 kHz (RFC 6716 section 2),
+    /// and the band filters of G.722 (22 samples of 16 kHz).
+    var lookAhead: Interval {
+      switch self {
+      case .opus: .microseconds(6_500)
+      case .g711: .zero
+      case .g722: .microseconds(1_375)
+      }
+    }
+
+    /// The longest audio in a packet; libwebrtc has at most 60 ms of G.711 and G.722.
+    var longestPacket: Interval { self == .opus ? .milliseconds(120) : .milliseconds(60) }
   }
 
   /// The sensitivity of a codec with packet loss concealment: G.113.
@@ -48,6 +77,26 @@ struct EModel {
       return Codec(
         impairment: low.codec.impairment + (high.codec.impairment - low.codec.impairment) * share,
         robustness: low.codec.robustness + (high.codec.robustness - low.codec.robustness) * share)
+    }
+
+    /// **Derived.** G.711 with concealment in a fullband conversation. R is one scale that wideband and fullband extend:
+    /// the impairment is the distance from the fullband maximum of 148 to 93.2, the narrowband rating without other
+    /// impairments (G.107). The robustness is that of G.113.
+    static let g711Fullband = Codec(impairment: 54.8, robustness: 25.1)
+    /// **Partly assumed.** G.722 at 64 kbit/s in a fullband conversation: the distance from 148 to the wideband maximum of
+    /// 129 (G.107.1), and the impairment of 13 that G.113 gives on the wideband scale. The ITU publishes no robustness; it
+    /// is assumed to be that of G.711, which our stack conceals in the same way.
+    static let g722Fullband = Codec(impairment: 32, robustness: 25.1)
+
+    /// Returns a codec on the fullband scale, by its media type; Opus for an unknown one.
+    ///
+    /// - Parameter bitrate: the bit rate of the speech, in kbit/s.
+    static func fullband(_ format: AudioFormat, bitrate: Double) -> Codec {
+      switch format {
+      case .g711: .g711Fullband
+      case .g722: .g722Fullband
+      case .opus: .opus(bitrate: bitrate)
+      }
     }
   }
 
