@@ -16,4 +16,6 @@ public enum ConnectionEventName: String, Sendable, CaseIterable {
   case track
   case removeTrack = "removetrack"
   case mute, unmute, ended
+  /// Of `RTCDTMFSender`.
+  case toneChange = "tonechange"
 }

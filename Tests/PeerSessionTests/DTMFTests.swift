@@ -59,6 +59,14 @@ import Testing
     #expect(pair.a.session.toneBuffer(of: pair.a.microphone) == "")
   }
 
+  @Test func `each tone and pause is told when it begins, and the end of all`() throws {
+    let pair = try connected()
+    try insert("1,b", pair)
+    pair.run(for: .seconds(3))
+    let told = pair.a.events.compactMap { if case .toneChange(let tone, _) = $0 { tone } else { nil } }
+    #expect(told == ["1", ",", "B", ""])
+  }
+
   @Test func `new tones replace those that wait, and the present one goes on`() throws {
     let pair = try connected()
     try insert("123", pair)

@@ -192,7 +192,7 @@ package final class LiveCall {
       log("server \(url): \(code) \(reason)")
     // The description carries the candidates, and the only track needs no report.
     case .signalingStateChange, .iceGatheringStateChange, .iceCandidate, .iceCandidatesRemoved, .dtlsStateChange,
-      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended:
+      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .toneChange:
       break
     }
   }

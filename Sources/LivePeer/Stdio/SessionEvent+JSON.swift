@@ -43,7 +43,7 @@ extension SessionEvent {
     case .track(let mid): ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", "audio")])
     case .selectedCandidatePairChange(let local, let remote):
       ("selectedcandidatepairchange", [JSON.Member("local", local.json), JSON.Member("remote", remote.json)])
-    case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended: nil
+    case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended, .toneChange: nil
     }
   }
 

@@ -530,7 +530,7 @@ final class CallService: PeerConnectionDelegate {
     // handling.
     case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .signalingStateChange,
       .iceGatheringStateChange, .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange,
-      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended:
+      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .toneChange:
       break
     }
   }

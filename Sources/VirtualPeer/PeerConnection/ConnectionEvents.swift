@@ -108,6 +108,7 @@ extension SessionEvent {
     case .mute: .mute
     case .unmute: .unmute
     case .ended: .ended
+    case .toneChange: .toneChange
     }
   }
 }

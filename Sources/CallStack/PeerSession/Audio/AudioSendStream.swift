@@ -287,6 +287,9 @@ final class AudioSendStream {
   /// The tones that have not begun.
   var toneBuffer: String { events.toneBuffer }
 
+  /// Returns the next tone that has begun; an empty text when all are over.
+  func nextToneChange() -> String? { events.nextToneChange() }
+
   /// Replaces the waiting tones.
   func setTones(_ tones: [DTMFTone], duration: Interval, gap: Interval) {
     events.replace(

@@ -28,6 +28,9 @@ struct TelephoneEventSender {
     var event: UInt8?
     var duration: Int64
     var gap: Int64
+
+    /// The character of a tone buffer; nil for an event that is no digit.
+    var character: Character? { (event.map(DTMFTone.digit) ?? .pause).character }
   }
 
   /// The power of the tones in −dBm0, that of libwebrtc.
@@ -42,7 +45,14 @@ struct TelephoneEventSender {
   /// The position before which no other event begins.
   private var free: Int64 = 0
 
-  var isIdle: Bool { current == nil && waiting.isEmpty && last == nil }
+  /// Whether a tone or pause has begun, and the end of all tones was not told.
+  private var isPlaying = false
+  private var toneChanges = FIFO<String>()
+
+  var isIdle: Bool { current == nil && waiting.isEmpty && last == nil && !isPlaying }
+
+  /// Returns the next tone or pause that has begun; an empty text when all are over (W3C `tonechange`).
+  mutating func nextToneChange() -> String? { toneChanges.popFirst() }
 
   /// - Returns: false when too many events wait.
   mutating func append(_ event: UInt8, duration: Interval, gap: Interval) -> Bool {
@@ -68,8 +78,7 @@ struct TelephoneEventSender {
     var rest = waiting
     var text = ""
     while let next = rest.popFirst() {
-      let tone = next.event.map(DTMFTone.digit) ?? .pause
-      if let character = tone.character { text.append(character) }
+      if let character = next.character { text.append(character) }
     }
     return text
   }
@@ -80,17 +89,12 @@ struct TelephoneEventSender {
     waiting.removeAll()
     current = nil
     last = nil
+    isPlaying = false
   }
 
   /// Returns the packet to send for the time of a packet of sound; nil for none.
   mutating func next(from start: Int64, to end: Int64, samplesPerTick: Int64) -> Packet? {
-    if current == nil, start >= free, let next = waiting.popFirst() {
-      free = start + next.duration + next.gap
-      if let event = next.event {
-        current = (event, start, start + next.duration, false)
-        last = nil
-      }
-    }
+    if current == nil, start >= free { beginNext(at: start) }
     guard let event = current else { return nextRepetition() }
     // A longer event continues with a new timestamp (section 2.5.1.3).
     let longest = Int64(UInt16.max) * samplesPerTick
@@ -102,6 +106,23 @@ struct TelephoneEventSender {
     current = isEnd ? nil : (event.event, isFull ? event.start + longest : event.start, event.end, true)
     if isEnd { last = (packet, Self.repetitions) }
     return packet
+  }
+
+  /// Begins the next event or pause, or tells that all are over.
+  private mutating func beginNext(at start: Int64) {
+    guard let next = waiting.popFirst() else {
+      if isPlaying { toneChanges.append("") }
+      isPlaying = false
+      return
+    }
+    free = start + next.duration + next.gap
+    if let character = next.character {
+      isPlaying = true
+      toneChanges.append(String(character))
+    }
+    guard let event = next.event else { return }
+    current = (event, start, start + next.duration, false)
+    last = nil
   }
 
   private mutating func nextRepetition() -> Packet? {

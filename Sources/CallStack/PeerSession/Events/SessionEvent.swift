@@ -86,4 +86,6 @@ public enum SessionEvent: Sendable {
   case unmute(mid: String)
   /// The remote side stopped the transceiver, which ended its track (W3C `ended`).
   case ended(mid: String)
+  /// A DTMF tone or pause of a sender began; an empty text when all of them are over (W3C `tonechange`).
+  case toneChange(String, sender: Transceiver.ID)
 }

@@ -290,6 +290,13 @@ final class MediaTransport {
     return nil
   }
 
+  /// Calls `body` with the DTMF tones that have begun, and with an empty text when all of a sender are over.
+  func takeToneChanges(_ body: (Transceiver.ID, String) -> Void) {
+    for case .audio(let channel) in channels {
+      while let tone = channel.send?.nextToneChange() { body(channel.state.transceiver, tone) }
+    }
+  }
+
   /// Queues the padding of a probe or a gap, on the first retransmission stream that there is.
   private func pad(at now: Instant) {
     guard let channel = channels.first(where: \.sendsVideo) else { return }
