@@ -289,7 +289,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "mutation: stale-call-id", "field: callId }\n  - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: stale-call-id",
+    "mutation: stale-call-id",
+    "field: callId }\n  - { at: 1s, fault: signal.corrupt, message: call_offer, mutation: stale-call-id",
   ])
   func `there is no stale id where there was no earlier call`(fault: String) throws {
     let actual = try missing(

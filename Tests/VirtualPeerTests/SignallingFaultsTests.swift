@@ -223,10 +223,12 @@ import Vocabulary
     #expect(bench.faults.miss(of: corrupt) == .undeliverable)
   }
 
-  @Test(arguments: [
-    ([.empty, .truncated], [true, false]), ([.truncated, .empty], [false, true]), ([.doubled, .truncated], [false, false]),
-    ([.truncated, .doubled], [true, true]), ([.padded, .padded], [true, false]),
-  ] as [([FrameMutation], [Bool])])
+  @Test(
+    arguments: [
+      ([.empty, .truncated], [true, false]), ([.truncated, .empty], [false, true]),
+      ([.doubled, .truncated], [false, false]),
+      ([.truncated, .doubled], [true, true]), ([.padded, .padded], [true, false]),
+    ] as [([FrameMutation], [Bool])])
   func `a change that others wrote over or undid is not met`(mutations: [FrameMutation], areMet: [Bool]) throws {
     let bench = try Bench()
     let faults = mutations.map { bench.faults.add(SignallingFault(.mutateFrame($0))) }

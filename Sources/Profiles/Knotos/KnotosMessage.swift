@@ -38,7 +38,10 @@ package struct KnotosMessage: Hashable, Sendable {
     switch body {
     case .offer(let sdp, let callee):
       if sender == nil { members.append(.init("toUserId", .string(callee))) }
-      members += [.init("offer", .string(sdp)), .init("callType", SessionDescriptionText(.offer, sdp: sdp).has(.video) ? "video" : "audio")]
+      members += [
+        .init("offer", .string(sdp)),
+        .init("callType", SessionDescriptionText(.offer, sdp: sdp).has(.video) ? "video" : "audio"),
+      ]
     case .answer(let sdp): members += [.init("offer", .string(sdp))]
     case .candidate(let text, let mid, let index):
       members += [

@@ -80,7 +80,9 @@ final class SignallingTap {
       return socket.abort()
     }
     record.submitted(message, by: socket.user)
-    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in socket?.deliver($0.text) ?? false }
+    pass(message, on: .init(socket: socket.number, isToClient: false)) { [weak socket] in
+      socket?.deliver($0.text) ?? false
+    }
   }
 
   /// Handles a frame from the server to a client.

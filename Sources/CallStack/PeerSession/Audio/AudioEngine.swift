@@ -40,6 +40,8 @@ struct AudioEngine {
   /// Enables or disables one track, or with nil all present and future tracks.
   mutating func setEnabled(_ enabled: Bool, of transceiver: Transceiver.ID?, in channels: [MediaChannel]) {
     if transceiver == nil { isEnabled = enabled }
-    for case .audio(let channel) in channels where channel.state.isMeant(by: transceiver) { channel.isEnabled = enabled }
+    for case .audio(let channel) in channels where channel.state.isMeant(by: transceiver) {
+      channel.isEnabled = enabled
+    }
   }
 }
