@@ -49,12 +49,12 @@ public enum CommonVocabulary {
 
   /// The values of every peer.
   public static let values: [ValueDeclaration] =
-    deviceValues + selectedPair + stats + quality
+    deviceValues + selectedPair + digits + stats + quality
 
   /// Returns whether a name belongs to one peer connection and not to the device or its app: each of several
   /// connections of a device has its own value.
   public static func isOfConnection(_ name: String) -> Bool {
-    machines.contains { $0.name == name } || ["selected.", "stats."].contains { name.hasPrefix($0) }
+    machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf."].contains { name.hasPrefix($0) }
       || [
         "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "ice.restart", "ice.server-error",
         "media.first-sent", "bandwidth.estimate",
@@ -114,6 +114,11 @@ public enum CommonVocabulary {
         "how the peer reaches the relay at its end of the selected pair: none without a relay, unknown where a program "
           + "does not tell")
     ]
+
+  private static let digits = [
+    ValueDeclaration(
+      "dtmf.digits", .text, "the DTMF digits that the other side has sent on this connection (RFC 4733), such as 42#")
+  ]
 
   private static let quality = [
     ValueDeclaration("q.mos", .real, "listening quality of received audio, 1 to 5"),

@@ -20,4 +20,6 @@ public enum ConnectionEventName: String, Sendable, CaseIterable {
   /// Of `RTCDataChannel`, as the following ones are.
   case open, message, closing, close
   case bufferedAmountLow = "bufferedamountlow"
+  /// Of `RTCDTMFSender`.
+  case toneChange = "tonechange"
 }

@@ -1,3 +1,5 @@
+import CallCore
+import Foundation
 import Testing
 
 @testable import Codecs
@@ -105,5 +107,23 @@ import Testing
       up.convert(lower.span, into: &output)
       count = output.finalize(for: buffer)
     }
+  }
+
+  /// The sound is found again by correlation, to a sample of 48 kHz.
+  @Test(arguments: TelephonyCodec.allCases) func `decoded sound has the delay that the codec tells`(
+    codec: TelephonyCodec
+  ) throws {
+    // A chirp, which correlates with itself at one place only.
+    let sent = (0..<9_600).map { index -> Int16 in
+      let time = Double(index) / 48_000
+      return Int16(8_000 * sin(2 * .pi * (300 + 6_000 * time) * time))
+    }
+    let heard = try heard(codec, sent)
+    func likeness(_ delay: Int) -> Double {
+      (2_000..<7_000).reduce(0.0) { $0 + Double(sent[$1]) * Double(heard[$1 + delay]) }
+    }
+    let best = (0..<480).max { likeness($0) < likeness($1) } ?? 0
+    let told = codec.delay.nanoseconds * 48 / 1_000_000
+    #expect(abs(Int64(best) - told) <= 6, "\(best) and not \(told)")
   }
 }

@@ -41,6 +41,24 @@ import Testing
     #expect(Self.isClose(lossy.meanOpinionScore(rating: 85.1905), 3.4062))
   }
 
+  @Test func `on the fullband scale a codec of less bandwidth has the rating of its own scale`() {
+    func rating(_ format: EModel.AudioFormat) -> Double {
+      EModel(bandwidth: .fullband, codec: .fullband(format, bitrate: 32)).rating(.init())
+    }
+    let (telephone, wideband) = (rating(.g711), rating(.g722))
+    #expect(abs(telephone - 93.2) < 0.2 && abs(wideband - 116) < 0.2)
+    #expect(rating(.opus) > wideband)
+  }
+
+  @Test(
+    arguments: [
+      ("audio/PCMU", EModel.AudioFormat.g711), ("audio/pcma", .g711), ("audio/G722", .g722), ("audio/opus", .opus),
+      (nil, .opus),
+    ] as [(String?, EModel.AudioFormat)])
+  func `the format is known by its media type`(_ type: String?, _ format: EModel.AudioFormat) {
+    #expect(EModel.AudioFormat(mimeType: type) == format)
+  }
+
   @Test func `the score stays between 1 and 4_5`() {
     let model = EModel(bandwidth: .narrowband, codec: .opus(bitrate: 32))
     for rating in [-20.0, 0, 3, 6.5] { #expect(model.meanOpinionScore(rating: rating) >= 1) }

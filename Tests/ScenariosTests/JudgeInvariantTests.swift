@@ -314,6 +314,22 @@ import Testing
         == ["honest-stats: bob's inbound-rtp says jitter 0 s at 1.00 s, and it was 0.001875 s"])
   }
 
+  @Test(arguments: [(8_000, true), (48_000, false)] as [(Int64, Bool)])
+  func `jitter may be wrong by two ticks of the media clock`(_ clockRate: Int64, _ isAccepted: Bool) {
+    var report = inbound(packets: 3, lost: 0, jitter: 0.000_2)
+    report.entries[0].members.append(("codecId", .text("C")))
+    report.entries.append(.init(id: "C", type: "codec", members: [("clockRate", .integer(clockRate))]))
+    let findings = verdict(on: report) { bench in
+      for sequence in 0..<3 as Range<UInt16> {
+        bench.onWire(
+          "bob", .rx, at: 100 + Int64(sequence) * 20, sequence: sequence,
+          timestamp: UInt32(sequence) * UInt32(clockRate / 50))
+        bench.mediaReceived("bob", at: 100 + Int64(sequence) * 20)
+      }
+    }
+    #expect(findings.isEmpty == isAccepted)
+  }
+
   private func pair(roundTrip seconds: Double) -> StatsReport {
     StatsReport(entries: [
       StatsReport.Entry(id: "P", type: "candidate-pair", members: [("currentRoundTripTime", .real(seconds))])

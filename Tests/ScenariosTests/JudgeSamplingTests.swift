@@ -9,9 +9,13 @@ import Vocabulary
 @testable import ScenarioJudge
 
 @Suite struct JudgeSamplingTests {
-  private func report(seconds: Int64, concealed: Int64, events: Int64, bytesASecond: Int64 = 4_000) -> StatsReport {
-    let samples = seconds * 48_000
+  private func report(
+    seconds: Int64, concealed: Int64, events: Int64, bytesASecond: Int64 = 4_000, rate: Int64 = 48_000,
+    mimeType: String = "audio/opus"
+  ) -> StatsReport {
+    let samples = seconds * rate
     return StatsReport(entries: [
+      .init(id: "CI", type: "codec", members: [("mimeType", .text(mimeType))]),
       .init(id: "T", type: "transport", members: [("selectedCandidatePairId", .text("CP2"))]),
       .init(id: "CP1", type: "candidate-pair", members: [("bytesReceived", .integer(1))]),
       .init(
@@ -20,6 +24,7 @@ import Vocabulary
       .init(
         id: "IA", type: "inbound-rtp", kind: "audio",
         members: [
+          ("codecId", .text("CI")), ("totalSamplesDuration", .real(Double(seconds))),
           ("totalSamplesReceived", .integer(samples)), ("concealedSamples", .integer(concealed)),
           ("concealmentEvents", .integer(events)), ("jitterBufferEmittedCount", .integer(samples)),
           ("jitterBufferDelay", .real(Double(samples) * 0.06)), ("jitter", .real(0.0125)),
@@ -38,6 +43,49 @@ import Vocabulary
     #expect(quality.mouthToEar == nil)
     quality.add(report(seconds: 2, concealed: 0, events: 0), mouthToEar: nil, at: .zero + .seconds(2))
     #expect(quality.mouthToEar == .microseconds(20_000 + 6_500 + 50_000 + 60_000))
+  }
+
+  @Test(arguments: [("audio/PCMU", 0), ("audio/G722", 1_375), ("audio/opus", 6_500)] as [(String, Int64)])
+  func `beside a program, the look-ahead is that of the codec`(_ type: String, _ lookAhead: Int64) {
+    var quality = estimator()
+    for seconds in [0, 2] as [Int64] {
+      quality.add(
+        report(seconds: seconds, concealed: 0, events: 0, mimeType: type), mouthToEar: nil,
+        at: .zero + .seconds(seconds))
+    }
+    #expect(quality.mouthToEar == .microseconds(20_000 + lookAhead + 50_000 + 60_000))
+  }
+
+  private func score(
+    _ type: String, rate: Int64 = 48_000, concealed: Int64 = 0, events: Int64 = 0, bytesASecond: Int64 = 8_000,
+    repeated: Int = 0
+  ) -> Double {
+    var quality = estimator()
+    quality.repeatedPackets = repeated
+    quality.add(report(seconds: 0, concealed: 0, events: 0, mimeType: type), mouthToEar: nil, at: .zero)
+    quality.add(
+      report(
+        seconds: 4, concealed: concealed, events: events, bytesASecond: bytesASecond, rate: rate, mimeType: type),
+      mouthToEar: nil, at: .zero + .seconds(4))
+    return quality.meanOpinionScore ?? 0
+  }
+
+  @Test func `codecs are scored on one scale, by their bandwidth`() {
+    #expect(score("audio/opus") > score("audio/G722"))
+    #expect(score("audio/G722") > score("audio/PCMU"))
+    #expect(score("audio/PCMU") == score("audio/PCMA"))
+  }
+
+  @Test func `a burst is as long, whatever rate its samples are counted at`() {
+    let ours = score("audio/PCMU", concealed: 9_600, events: 5)
+    #expect(score("audio/PCMU", rate: 8_000, concealed: 1_600, events: 5) == ours)
+    #expect(score("audio/PCMU", rate: 8_000, concealed: 1_600, events: 10) > ours)
+  }
+
+  @Test func `repeated packets do not count as bit rate of the speech`() {
+    let once = score("audio/opus", bytesASecond: 1_500)
+    #expect(score("audio/opus", bytesASecond: 3_000, repeated: 1) == once)
+    #expect(score("audio/opus", bytesASecond: 3_000) > once)
   }
 
   @Test func `between virtual peers, mouth to ear is what was measured, and unknown while nothing that was said plays`()

@@ -123,4 +123,14 @@ import Testing
       #expect(abs(jitter - Double(reference.jitterQ4) / 16) < 2, "packet \(index)")
     }
   }
+
+  @Test func `packets of an event, with the timestamp of its beginning, are no jitter`() {
+    var record = ReceptionRecord()
+    for (sequence, timestamp) in [0, 1, 2, 2, 2, 5, 2, 7].enumerated() {
+      let time = Instant.zero + .milliseconds(Int64(sequence) * 20)
+      record.receive(
+        packet(UInt16(sequence), timestamp: UInt32(timestamp) * 160, at: time), isTimed: timestamp != 2)
+    }
+    #expect(record.jitter(clockRate: 8_000) ?? .infinity < 1e-9)
+  }
 }

@@ -46,6 +46,35 @@ import Testing
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  /// A call of both peers with one codec over lines with jitter, and digits in it.
+  private func call(with codec: String, media: String, expect: String) throws -> RunResult {
+    try play(
+      """
+      callsim: 1
+      id: test
+      media: \(media)
+      peers:
+        alice: { profile: knotos, network: internet, audio: { codecs: [\(codec), telephone-event] } }
+        bob: { profile: knotos, network: internet, audio: { codecs: [\(codec), telephone-event] } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { at: 2s, fault: link.set, link: alice/internet, delay: 30ms, jitter: 15ms }
+        - { at: 4s, do: alice.dtmf, digits: "123" }
+        - { at: 8s, do: alice.hangup }
+      expect:
+        - { metric: bob.q.mouth_to_ear, stat: mean, window: [5s, 8s], \(expect) }
+      """)
+  }
+
+  @Test(arguments: ["opus", "PCMU", "PCMA", "G722"], ["real", "synthetic"])
+  func `mouth to ear is by the media clock of the codec, and its statistics are honest`(
+    _ codec: String, _ media: String
+  ) throws {
+    let result = try call(with: codec, media: media, expect: "gt: 60ms, lt: 180ms")
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `it counts the packets of who is in the call, not of another peer`() throws {
     let short = try score(carol: "20ms", bob: "20ms")
     #expect(try score(carol: "20ms", bob: "60ms") == short)

@@ -37,12 +37,22 @@ import Vocabulary
     id: values
     topology: { turn: true }
     peers:
-      alice: { profile: knotos, network: home, video: { size: 160x120, frame_rate: 10 } }
-      bob: { profile: knotos, network: home, video: { size: 160x120, frame_rate: 10 } }
+      alice:
+        profile: knotos
+        network: home
+        audio: { codecs: [opus, telephone-event] }
+        video: { size: 160x120, frame_rate: 10 }
+      bob:
+        profile: knotos
+        network: home
+        audio: { codecs: [opus, telephone-event] }
+        video: { size: 160x120, frame_rate: 10 }
     media: real
     timeline:
       - { at: 1s, do: alice.call, to: bob }
       - { at: 3s, do: bob.accept }
+      - { at: 5s, do: alice.dtmf, digits: "1" }
+      - { at: 6s, do: bob.dtmf, digits: "2" }
       - { at: 9s, fault: link.blackhole, link: alice/home, for: 3s }
       - { at: 9s, fault: link.set, link: bob/home, delay: 30ms, for: 7s }
       - { at: 30s, do: alice.hangup }

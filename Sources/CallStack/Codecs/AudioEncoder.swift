@@ -1,3 +1,5 @@
+package import CallCore
+
 /// The result of encoding one frame.
 package struct EncodedAudio: Hashable, Sendable {
   package let byteCount: Int
@@ -23,6 +25,16 @@ package enum AudioEncoder {
     case .opus(let encoder): encoder.settings.packetDuration
     case .telephony(let encoder): encoder.packetDuration
     case .synthetic(let encoder): encoder.settings.packetDuration
+    }
+  }
+
+  /// The delay of decoded sound behind the timestamps of its packets. libopus looks 6.5 ms ahead at 48 kHz (RFC 6716
+  /// section 2); the modelled codec does not look ahead.
+  package var delay: Interval {
+    switch self {
+    case .opus: .microseconds(6_500)
+    case .telephony(let encoder): encoder.codec.delay
+    case .synthetic: .zero
     }
   }
 

@@ -16,6 +16,8 @@ public enum SessionError: Error, Hashable, Sendable {
   case invalidModification(String)
   /// The W3C `NotSupportedError`.
   case notSupported(String)
+  /// The W3C `InvalidCharacterError`: the text has a character that does not belong there.
+  case invalidCharacter(String)
   /// A `TypeError` of W3C's methods: an argument of the wrong type.
   case type(String)
   /// A `RangeError` of W3C's methods: a number out of range.
@@ -32,6 +34,7 @@ extension SessionError {
     case .invalidAccess: "InvalidAccessError"
     case .invalidModification: "InvalidModificationError"
     case .notSupported: "NotSupportedError"
+    case .invalidCharacter: "InvalidCharacterError"
     case .type: "TypeError"
     case .range: "RangeError"
     }
@@ -46,7 +49,8 @@ extension SessionError: CustomStringConvertible {
     case .noCommonCodec: "the two sides have no codec in common"
     case .notSupported(let what): "not supported: \(what)"
     case .invalidDescription(let reason), .invalidCandidate(let reason), .invalidAccess(let reason),
-      .invalidModification(let reason), .operation(let reason), .type(let reason), .range(let reason):
+      .invalidModification(let reason), .invalidCharacter(let reason), .operation(let reason), .type(let reason),
+      .range(let reason):
       reason
     }
   }

@@ -253,6 +253,14 @@ final class ExternalConnection: PeerConnection {
     client?.send("restartIce", [:])
   }
 
+  func insertDTMF(
+    _ tones: String, duration: Interval, interToneGap: Interval, of sender: Transceiver.ID
+  ) throws(SessionError) {
+    throw .notSupported("the peer protocol has no DTMF digits")
+  }
+
+  func toneBuffer(of sender: Transceiver.ID) -> String { "" }
+
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
     for index in tracks.indices where sender == nil || sender == tracks[index].id {
       tracks[index].isEnabled = enabled

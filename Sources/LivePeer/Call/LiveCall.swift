@@ -192,7 +192,7 @@ package final class LiveCall {
       log("server \(url): \(code) \(reason)")
     // The description carries the candidates, and the only track needs no report.
     case .signalingStateChange, .iceGatheringStateChange, .iceCandidate, .iceCandidatesRemoved, .dtlsStateChange,
-      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .sctpStateChange, .dataChannel,
+      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .toneChange, .sctpStateChange, .dataChannel,
       .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError:
       break
     }
@@ -204,6 +204,7 @@ package final class LiveCall {
     case .remoteCandidateRefused(_, .notUDP), .remoteCandidateRefused(_, .unresolvedName): break
     case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
     case .keyLog(let line): keyLog?.write(line.hasSuffix("\n") ? line : line + "\n")
+    case .digitReceived(let digit): log("received the digit \(digit)")
     case .mediaSent, .mediaReceived, .remoteBye, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired,
       .turnAllocated, .bandwidthEstimate:
       break

@@ -121,7 +121,8 @@ final class LiveSessionHost: SessionEnvironment {
     switch observation {
     case .mediaSent, .mediaReceived: return
     case .keyLog(let line): configuration.tap?.learnt(keyLog: line)
-    case .remoteBye, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired, .remoteCandidateRefused,
+    case .remoteBye, .digitReceived, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired,
+      .remoteCandidateRefused,
       .turnAllocated, .bandwidthEstimate:
       break
     }

@@ -28,6 +28,7 @@ struct PeerError: Error {
     case notSupported = "NotSupportedError"
     case operation = "OperationError"
     case syntax = "SyntaxError"
+    case invalidCharacter = "InvalidCharacterError"
   }
 
   let name: Name
@@ -47,6 +48,7 @@ struct PeerError: Error {
       case .invalidAccess: .invalidAccess
       case .invalidModification: .invalidModification
       case .notSupported: .notSupported
+      case .invalidCharacter: .invalidCharacter
       case .type: .typeError
       case .operation: .operation
       case .range: .rangeError

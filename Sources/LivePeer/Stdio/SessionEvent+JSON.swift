@@ -48,7 +48,7 @@ extension SessionEvent {
       ("selectedcandidatepairchange", [JSON.Member("local", local.json), JSON.Member("remote", remote.json)])
     case .dataChannel, .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow: dataChannelEvent
     case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended, .sctpStateChange,
-      .dataChannelError:
+      .dataChannelError, .toneChange:
       nil
     }
   }

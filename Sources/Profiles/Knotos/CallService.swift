@@ -117,6 +117,17 @@ final class CallService: PeerConnectionDelegate {
     trace.set("mic.muted", muted)
   }
 
+  func send(digits: String) throws(ActionError) {
+    guard let call, state == "connected", let connection = call.connection, let microphone = call.microphone else {
+      throw ActionError("no connected call")
+    }
+    do throws(SessionError) {
+      try connection.insertDTMF(digits, of: microphone)
+    } catch {
+      throw ActionError("\(error)")
+    }
+  }
+
   /// Stops or resumes sending the camera's pictures; black ones go on meanwhile.
   func setCameraOff(_ isOff: Bool) throws(ActionError) {
     guard let call, call.connection != nil else { throw ActionError("there is no call") }
@@ -519,7 +530,7 @@ final class CallService: PeerConnectionDelegate {
     // and the app has no data channels.
     case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .signalingStateChange,
       .iceGatheringStateChange, .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange,
-      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .sctpStateChange, .dataChannel,
+      .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .toneChange, .sctpStateChange, .dataChannel,
       .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError:
       break
     }

@@ -43,6 +43,9 @@ public final class KnotosApp: CallApp {
     case "hangup": try service.hangUp()
     case "mute": try service.setMuted(true)
     case "unmute": try service.setMuted(false)
+    case "dtmf":
+      guard let digits = action.values.text("digits") else { throw ActionError("the digits are missing") }
+      try service.send(digits: digits)
     case "camera-off": try service.setCameraOff(true)
     case "camera-on": try service.setCameraOff(false)
     case "ice-restart": try service.restartICE()

@@ -19,6 +19,13 @@ extension KnotosApp {
       ActionDeclaration("hangup", [], "End the call, or cancel it while it rings.", as: .end),
       ActionDeclaration("mute", [], "Stop sending the microphone; packets of silence go on.", as: .mute),
       ActionDeclaration("unmute", [], "Send the microphone again.", as: .unmute),
+      ActionDeclaration(
+        "dtmf",
+        [
+          ParameterDeclaration(
+            "digits", .text, required: true, "0 to 9, A to D, * and #; a comma is a pause of two seconds")
+        ],
+        "Send DTMF digits in the connected call."),
       ActionDeclaration("camera-off", [], "Stop sending the camera; black pictures go on."),
       ActionDeclaration("camera-on", [], "Send the camera again."),
       ActionDeclaration(

@@ -8,6 +8,9 @@ internal import Vocabulary
 extension AudioSettings {
   init(_ audio: Scenario.Audio) {
     self.init()
+    codecs = audio.formats.compactMap { AudioCodec(rawValue: $0.rawValue) }
+    redundantPackets = audio.repeatedPackets
+    if let stereo = audio.stereo { self.stereo = stereo }
     if let ptime = audio.ptime { self.ptime = ptime }
     if let bitrate = audio.bitrate { self.bitrate = bitrate }
     if let fec = audio.fec { inBandFEC = fec }

@@ -4,8 +4,10 @@ package import PeerSession
 /// Recording times of a peer's microphone samples, and the sample its speaker plays. Only a simulator knows both.
 package final class AudioRecord {
   private struct Recorded {
-    var timestamp: UInt32
+    var recorded: RecordingPosition
     var end: Instant
+
+    var timestamp: UInt32 { recorded.position.timestamp }
   }
 
   /// The last frames of one stream, in a ring.
@@ -25,26 +27,22 @@ package final class AudioRecord {
   private var lastPlayed: Instant?
   /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
   package static let interruption = Interval.milliseconds(100)
-  /// The encoder's look-ahead: a sample is encoded this much later than its timestamp says.
-  private let encoderDelay: Interval
 
-  init(media: MediaFidelity) {
-    // libopus looks 6.5 ms ahead at 48 kHz (RFC 6716 section 2); its model does not look ahead.
-    encoderDelay = media == .real ? .microseconds(6_500) : .zero
-  }
+  package init() {}
 
   /// - Parameter position: The position after the last recorded sample; the sample there is recorded at `now`.
-  func record(_ position: AudioPosition, at now: Instant) {
-    let recorded = Recorded(timestamp: position.timestamp, end: now)
-    var stream = streams[position.ssrc] ?? Stream()
-    streams[position.ssrc] = nil
+  package func record(_ position: RecordingPosition, at now: Instant) {
+    let recorded = Recorded(recorded: position, end: now)
+    let ssrc = position.position.ssrc
+    var stream = streams[ssrc] ?? Stream()
+    streams[ssrc] = nil
     if stream.frames.count < Self.capacity {
       stream.frames.append(recorded)
     } else {
       stream.frames[stream.next] = recorded
     }
     stream.next = (stream.next + 1) % Self.capacity
-    streams[position.ssrc] = stream
+    streams[ssrc] = stream
   }
 
   /// Returns the sample that the speaker played last for a connection, by its trace subject.
@@ -57,7 +55,7 @@ package final class AudioRecord {
     lastPlayed = now
   }
 
-  /// Returns the time at which a sample reached this peer's microphone, including the encoder's delay; nil for a stream
+  /// Returns the time at which a sample reached this peer's microphone, including the codec's delay; nil for a stream
   /// of another peer, and for a sample older than the record.
   package func recordingTime(of position: AudioPosition) -> Instant? {
     guard let stream = streams[position.ssrc] else { return nil }
@@ -69,7 +67,7 @@ package final class AudioRecord {
       if Int32(bitPattern: position.timestamp &- frame.timestamp) >= 0 {
         // The sample belongs to the frame after this one, or is not recorded yet.
         guard let after else { return nil }
-        return Self.instant(of: position.timestamp, before: after) - encoderDelay
+        return Self.instant(of: position.timestamp, before: after) - after.recorded.codecDelay
       }
       after = frame
     }
@@ -77,7 +75,7 @@ package final class AudioRecord {
   }
 
   private static func instant(of timestamp: UInt32, before frame: Recorded) -> Instant {
-    let samples = Int64(Int32(bitPattern: frame.timestamp &- timestamp))
-    return frame.end - Interval(nanoseconds: samples * 62_500 / 3)
+    let ticks = Int64(Int32(bitPattern: frame.timestamp &- timestamp))
+    return frame.end - Interval(nanoseconds: ticks * 1_000_000_000 / Int64(max(1, frame.recorded.clockRate)))
   }
 }

@@ -41,7 +41,7 @@ package final class ConnectionEnvironment {
     self.trace = trace
     self.keyLog = keyLog
     self.heard = heard
-    audioRecord = AudioRecord(media: media)
+    audioRecord = AudioRecord()
   }
 
   // MARK: Trace

@@ -118,6 +118,7 @@ extension SessionEvent {
     case .dataChannelMessage: .message
     case .dataChannelBufferedAmountLow: .bufferedAmountLow
     case .dataChannelError: .error
+    case .toneChange: .toneChange
     }
   }
 }

@@ -14,6 +14,8 @@ struct ConnectionTrace {
   private let mediaSent: TraceWriter<UInt32, Int, UInt64>
   private let mediaReceived: TraceWriter<UInt32, Int>
   private var hasSentMedia = false
+  /// The DTMF digits of the remote side.
+  private var digits = ""
   private var states: [String: String] = [:]
 
   /// - Parameter subject: The connection's trace subject, or its peer's where the peer has a single connection.
@@ -35,6 +37,9 @@ struct ConnectionTrace {
       trace.write(mediaReceived, subject, ssrc, byteCount)
     case .packetDiscarded(let what, let from):
       trace.write(PeerConnectionEvents.packetDiscarded, subject, "\(what)", from)
+    case .digitReceived(let digit):
+      digits.append(digit)
+      trace.write(PeerConnectionEvents.digits, subject, digits, "\(digit)")
     case .iceRestart(let byPeer): trace.write(PeerConnectionEvents.restart, subject, byPeer ? "peer" : "self")
     case .checkFailed(let local, let remote, let reason):
       trace.write(PeerConnectionEvents.checkFailed, subject, local, remote, "\(reason)")
@@ -68,6 +73,7 @@ struct ConnectionTrace {
     case .mute(let mid): trace.write(PeerConnectionEvents.trackMuted, subject, mid)
     case .unmute(let mid): trace.write(PeerConnectionEvents.trackUnmuted, subject, mid)
     case .ended(let mid): trace.write(PeerConnectionEvents.trackEnded, subject, mid)
+    case .toneChange(let tone, _): trace.write(PeerConnectionEvents.toneChange, subject, tone)
     case .selectedCandidatePairChange(let local, let remote):
       select(local, .local)
       set(

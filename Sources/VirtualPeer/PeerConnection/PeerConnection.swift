@@ -1,3 +1,4 @@
+public import CallCore
 public import ICE
 public import PeerSession
 public import SCTP
@@ -78,6 +79,17 @@ public protocol PeerConnection: AnyObject {
   /// sends silence.
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?)
 
+  /// Replaces the DTMF tones that a sender has not begun (`RTCDTMFSender.insertDTMF`): digits, letters `A` to `D`, `*`,
+  /// `#`, and a comma for a pause of two seconds.
+  ///
+  /// - Throws: `invalidState` when the sender cannot send digits, `invalidCharacter` for another character.
+  func insertDTMF(
+    _ tones: String, duration: Interval, interToneGap: Interval, of sender: Transceiver.ID
+  ) throws(SessionError)
+
+  /// Returns the tones of a sender that have not begun (`RTCDTMFSender.toneBuffer`).
+  func toneBuffer(of sender: Transceiver.ID) -> String
+
   /// Sets the direction, to hold or resume once negotiated (`RTCRtpTransceiver.direction`).
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError)
 
@@ -152,6 +164,11 @@ extension PeerConnection {
   /// Creates a channel with the default settings: reliable and ordered.
   public func createDataChannel(_ label: String) throws(SessionError) -> DataChannelID {
     try createDataChannel(label, DataChannelInit())
+  }
+
+  /// Replaces the DTMF tones of a sender, with W3C's default duration and gap.
+  public func insertDTMF(_ tones: String, of sender: Transceiver.ID) throws(SessionError) {
+    try insertDTMF(tones, duration: .milliseconds(100), interToneGap: .milliseconds(70), of: sender)
   }
 
   /// Enables or disables every track.

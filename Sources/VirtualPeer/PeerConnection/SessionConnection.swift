@@ -15,6 +15,8 @@ final class SessionConnection: PeerConnection {
   private let driver: SessionDriver<SimulatedSessionHost>
   private let subject: String
   private let video: VideoSettings?
+  /// The recorded frame in two channels; nil where the session takes one.
+  private var stereoFrame: [Int16]?
   private var showsVideo = false
   private var isClosed = false
 
@@ -24,6 +26,7 @@ final class SessionConnection: PeerConnection {
     self.environment = environment
     self.subject = subject
     video = configuration.video
+    stereoFrame = configuration.audio.stereo && configuration.media == .real ? [] : nil
     host = SimulatedSessionHost(environment, subject: subject)
     driver = SessionDriver(configuration: configuration, random: random, environment: host)
     host.connection = self
@@ -94,6 +97,14 @@ final class SessionConnection: PeerConnection {
   func setParameters(_ parameters: SendParameters, of sender: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.setSendParameters(parameters, of: sender) }
   }
+
+  func insertDTMF(
+    _ tones: String, duration: Interval, interToneGap: Interval, of sender: Transceiver.ID
+  ) throws(SessionError) {
+    try driver.session.insertDTMF(tones, duration: duration, interToneGap: interToneGap, of: sender)
+  }
+
+  func toneBuffer(of sender: Transceiver.ID) -> String { driver.session.toneBuffer(of: sender) }
 
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
     // A sender has one kind of media: the other call changes nothing.
@@ -205,7 +216,20 @@ final class SessionConnection: PeerConnection {
 
   // MARK: Audio
 
+  /// Sends the frame of the microphone, which has one channel. A session in stereo gets it in both.
   func sendAudio(_ samples: Span<Int16>) {
+    guard stereoFrame != nil else { return record(samples) }
+    var frame = stereoFrame.take() ?? []
+    frame.removeAll(keepingCapacity: true)
+    for index in samples.indices {
+      frame.append(samples[index])
+      frame.append(samples[index])
+    }
+    record(frame.span)
+    stereoFrame = frame
+  }
+
+  private func record(_ samples: Span<Int16>) {
     driver.sendAudio(samples) { environment.audioRecord.record($0, at: environment.clock.now) }
   }
 

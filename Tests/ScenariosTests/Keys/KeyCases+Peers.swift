@@ -24,6 +24,16 @@ extension KeyCases {
       KeyCase(
         "audio.ptime", ["10ms", "20ms", "40ms", "60ms", "80ms", "100ms", "120ms"],
         KeyWorld.lan(alice: ", audio: { ptime: <> }")),
+      KeyCase(
+        "audio.codecs",
+        ["[opus]", "[PCMU]", "[PCMA]", "[G722]", "[opus, red]", "[PCMU, CN]", "[PCMU, telephone-event]"],
+        KeyWorld.lan(
+          alice: ", audio: { codecs: <> }",
+          bob: ", audio: { codecs: [opus, red, G722, PCMU, PCMA, CN, telephone-event] }")),
+      KeyCase(
+        "audio.red", ["0", "1", "2"],
+        KeyWorld.lan(alice: ", audio: { codecs: [opus, red], red: <> }", bob: ", audio: { codecs: [opus, red] }")),
+      KeyCase(words: "audio.stereo", real(", audio: { stereo: <> }")),
       KeyCase("audio.bitrate", ["12kbps", "64kbps"], KeyWorld.lan(alice: ", audio: { bitrate: <> }")),
       KeyCase(words: "audio.fec", real(", audio: { packet_loss_hint: 20%, fec: <> }")),
       KeyCase(words: "audio.dtx", real(", devices: { mic: silence }, audio: { dtx: <> }")),
@@ -125,6 +135,10 @@ extension KeyCases {
     action(
       "unmute", at: "700ms", "bob.unmute",
       in: KeyWorld.lan(timeline: "  - { at: 600ms, do: bob.mute }\n<>", talk: "2s")),
+    action("dtmf", at: "600ms", "bob.dtmf, digits: \"4\"", in: withDigits),
+    KeyCase(
+      "action dtmf.digits", ["4", "42"],
+      withDigits.replacing("<>", with: "  - { at: 600ms, do: bob.dtmf, digits: \"<>\" }")),
     action("camera-off", at: "600ms", "bob.camera-off", in: filmed("<>")),
     action("camera-on", at: "800ms", "bob.camera-on", in: filmed("  - { at: 600ms, do: bob.camera-off }\n<>")),
     action("ice-restart", at: "600ms", "bob.ice-restart"),
@@ -133,6 +147,10 @@ extension KeyCases {
       "action switch-network.to", ["a", "c"],
       twoLines.replacing("<>", with: "  - { at: 600ms, do: alice.switch-network, to: <> }")),
   ]
+
+  private static let withDigits = KeyWorld.lan(
+    alice: ", audio: { codecs: [opus, telephone-event] }", bob: ", audio: { codecs: [opus, telephone-event] }",
+    timeline: "<>", talk: "2s")
 
   private static func filmed(_ timeline: String) -> String {
     KeyWorld.lan(

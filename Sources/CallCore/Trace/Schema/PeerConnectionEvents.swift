@@ -62,6 +62,10 @@ package enum PeerConnectionEvents {
     "media.sent", ("ssrc", UInt32.self), ("bytes", Int.self), ("prefix", UInt64.self))
   /// An RTP packet was received and authenticated.
   package static let mediaReceived = TraceEvent("media.received", ("ssrc", UInt32.self), ("bytes", Int.self))
+  /// A DTMF tone or pause that the peer sends began; empty when all are over.
+  package static let toneChange = TraceEvent("dtmf.tone-change", ("tone", String.self))
+  /// The remote side began to send a DTMF digit: all of its digits on the connection, and the new one.
+  package static let digits = TraceEvent("dtmf.digits", ("value", String.self), ("digit", String.self))
   /// The estimate of the bandwidth for sending changed; both rates are in bit/s, `reason` is the rule that changed it.
   package static let bandwidthEstimate = TraceEvent(
     "bandwidth.estimate", ("value", Int.self), ("from", Int.self), ("reason", String.self))

@@ -1,11 +1,29 @@
+package import CallCore
+
 /// The position of a sample in an RTP stream.
 package struct AudioPosition: Hashable, Sendable {
   package let ssrc: UInt32
-  /// The RTP timestamp at 48 kHz.
+  /// The RTP timestamp, by the media clock of the stream.
   package let timestamp: UInt32
 
   package init(ssrc: UInt32, timestamp: UInt32) {
     self.ssrc = ssrc
     self.timestamp = timestamp
+  }
+}
+
+/// The position of the next sample to be recorded in a stream, and the properties of its codec that relate timestamps to
+/// the times of samples.
+package struct RecordingPosition: Hashable, Sendable {
+  package let position: AudioPosition
+  /// The rate of the media clock in hertz.
+  package let clockRate: UInt32
+  /// The delay of decoded sound behind the timestamps.
+  package let codecDelay: Interval
+
+  package init(_ position: AudioPosition, clockRate: UInt32, codecDelay: Interval) {
+    self.position = position
+    self.clockRate = clockRate
+    self.codecDelay = codecDelay
   }
 }

@@ -182,6 +182,14 @@ final class AudioReceiveStream {
     return events.next()
   }
 
+  /// Returns the next DTMF digit that the remote side has begun to send.
+  func nextDigit(at now: Instant) -> Character? {
+    while let event = nextTelephoneEvent(at: now) {
+      if event.phase == .began, let digit = event.digit { return digit }
+    }
+    return nil
+  }
+
   private func index(of ssrc: UInt32, at now: Instant) -> Int {
     if playing < sources.count, sources[playing].ssrc == ssrc { return playing }
     guard let known = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return add(ssrc) }

@@ -175,12 +175,14 @@ final class AudioSendStream {
   var hasRecordedPacket: Bool { encoder.needsSamples ? framer.pendingCount >= framer.frameSize : !levels.isEmpty }
 
   /// The position of the next sample to be recorded.
-  var recordedPosition: AudioPosition {
+  var recordingPosition: RecordingPosition {
     let pending =
       encoder.needsSamples
       ? framer.pendingCount / recordedChannels : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
     let ticks = clock.ticks(at: clock.position + Int64(pending))
-    return AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks))
+    return RecordingPosition(
+      AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks)), clockRate: negotiated.codec.clockRate,
+      codecDelay: encoder.delay)
   }
 
   /// The expected packet loss in percent; nil for a codec without this setting.
@@ -277,6 +279,21 @@ final class AudioSendStream {
     guard eventPayloadType != nil else { return false }
     return events.append(
       event, duration: min(max(duration, .milliseconds(40)), .seconds(6)), gap: max(gap, .milliseconds(30)))
+  }
+
+  /// Whether telephone events were negotiated for the codec's media clock.
+  var canSendEvents: Bool { isActive && eventPayloadType != nil }
+
+  /// The tones that have not begun.
+  var toneBuffer: String { events.toneBuffer }
+
+  /// Returns the next tone that has begun; an empty text when all are over.
+  func nextToneChange() -> String? { events.nextToneChange() }
+
+  /// Replaces the waiting tones.
+  func setTones(_ tones: [DTMFTone], duration: Interval, gap: Interval) {
+    events.replace(
+      with: tones, duration: min(max(duration, .milliseconds(40)), .seconds(6)), gap: max(gap, .milliseconds(30)))
   }
 
   /// Queues the event of a DTMF digit.

@@ -33,11 +33,11 @@ extension CallSession {
   /// Calls `body` with the position of the next sample to be recorded, in the stream of each microphone track.
   ///
   /// - Returns: whether a whole packet was recorded and not sent yet: only then is there something to drain.
-  package func finishRecording(_ body: (AudioPosition) -> Void) -> Bool {
+  package func finishRecording(_ body: (RecordingPosition) -> Void) -> Bool {
     var isWhole = false
     for case .audio(let channel) in media.channels {
       guard let send = channel.send else { continue }
-      body(send.recordedPosition)
+      body(send.recordingPosition)
       if send.hasRecordedPacket { isWhole = true }
     }
     return isWhole

@@ -24,9 +24,13 @@ struct TelephoneEventSender {
   }
 
   private struct Event {
-    var event: UInt8
+    /// Nil for a pause.
+    var event: UInt8?
     var duration: Int64
     var gap: Int64
+
+    /// The character of a tone buffer; nil for an event that is no digit.
+    var character: Character? { (event.map(DTMFTone.digit) ?? .pause).character }
   }
 
   /// The power of the tones in −dBm0, that of libwebrtc.
@@ -41,7 +45,14 @@ struct TelephoneEventSender {
   /// The position before which no other event begins.
   private var free: Int64 = 0
 
-  var isIdle: Bool { current == nil && waiting.isEmpty && last == nil }
+  /// Whether a tone or pause has begun, and the end of all tones was not told.
+  private var isPlaying = false
+  private var toneChanges = FIFO<String>()
+
+  var isIdle: Bool { current == nil && waiting.isEmpty && last == nil && !isPlaying }
+
+  /// Returns the next tone or pause that has begun; an empty text when all are over (W3C `tonechange`).
+  mutating func nextToneChange() -> String? { toneChanges.popFirst() }
 
   /// - Returns: false when too many events wait.
   mutating func append(_ event: UInt8, duration: Interval, gap: Interval) -> Bool {
@@ -50,21 +61,40 @@ struct TelephoneEventSender {
     return true
   }
 
+  /// Replaces the waiting events with those of tones; the present one goes on (webrtc-pc section 7.2).
+  mutating func replace(with tones: [DTMFTone], duration: Interval, gap: Interval) {
+    waiting.removeAll()
+    for tone in tones {
+      switch tone {
+      case .digit(let event):
+        waiting.append(Event(event: event, duration: Self.samples(duration), gap: Self.samples(gap)))
+      case .pause: waiting.append(Event(event: nil, duration: Self.samples(DTMFTone.pauseDuration), gap: 0))
+      }
+    }
+  }
+
+  /// The tones that have not begun (W3C `toneBuffer`).
+  var toneBuffer: String {
+    var rest = waiting
+    var text = ""
+    while let next = rest.popFirst() {
+      if let character = next.character { text.append(character) }
+    }
+    return text
+  }
+
   private static func samples(_ interval: Interval) -> Int64 { interval.nanoseconds / 1_000 * 48 / 1_000 }
 
   mutating func removeAll() {
     waiting.removeAll()
     current = nil
     last = nil
+    isPlaying = false
   }
 
   /// Returns the packet to send for the time of a packet of sound; nil for none.
   mutating func next(from start: Int64, to end: Int64, samplesPerTick: Int64) -> Packet? {
-    if current == nil, start >= free, let event = waiting.popFirst() {
-      current = (event.event, start, start + event.duration, false)
-      free = start + event.duration + event.gap
-      last = nil
-    }
+    if current == nil, start >= free { beginNext(at: start) }
     guard let event = current else { return nextRepetition() }
     // A longer event continues with a new timestamp (section 2.5.1.3).
     let longest = Int64(UInt16.max) * samplesPerTick
@@ -76,6 +106,23 @@ struct TelephoneEventSender {
     current = isEnd ? nil : (event.event, isFull ? event.start + longest : event.start, event.end, true)
     if isEnd { last = (packet, Self.repetitions) }
     return packet
+  }
+
+  /// Begins the next event or pause, or tells that all are over.
+  private mutating func beginNext(at start: Int64) {
+    guard let next = waiting.popFirst() else {
+      if isPlaying { toneChanges.append("") }
+      isPlaying = false
+      return
+    }
+    free = start + next.duration + next.gap
+    if let character = next.character {
+      isPlaying = true
+      toneChanges.append(String(character))
+    }
+    guard let event = next.event else { return }
+    current = (event, start, start + next.duration, false)
+    last = nil
   }
 
   private mutating func nextRepetition() -> Packet? {

@@ -99,4 +99,6 @@ public enum SessionEvent: Sendable {
   case dataChannelBufferedAmountLow(DataChannelID)
   /// A data channel will be closed because of an error (W3C `error`).
   case dataChannelError(DataChannelID, reason: String)
+  /// A DTMF tone or pause of a sender began; an empty text when all of them are over (W3C `tonechange`).
+  case toneChange(String, sender: Transceiver.ID)
 }

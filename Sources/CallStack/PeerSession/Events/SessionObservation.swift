@@ -12,6 +12,8 @@ public enum SessionObservation: Sendable {
   case remoteBye(ssrc: UInt32)
   /// Something malformed, forged or unexpected arrived and was dropped; `what` is a fixed word.
   case packetDiscarded(what: StaticString, from: Endpoint)
+  /// The remote side began to send a DTMF digit (RFC 4733).
+  case digitReceived(Character)
   /// An ICE restart began on this side or the peer's.
   case iceRestart(byPeer: Bool)
   /// A connectivity check ended without success; `reason` is a fixed word such as `timeout`.

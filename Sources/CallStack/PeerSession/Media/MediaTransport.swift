@@ -290,6 +290,13 @@ final class MediaTransport {
     return nil
   }
 
+  /// Calls `body` with the DTMF tones that have begun, and with an empty text when all of a sender are over.
+  func takeToneChanges(_ body: (Transceiver.ID, String) -> Void) {
+    for case .audio(let channel) in channels {
+      while let tone = channel.send?.nextToneChange() { body(channel.state.transceiver, tone) }
+    }
+  }
+
   /// Queues the padding of a probe or a gap, on the first retransmission stream that there is.
   private func pad(at now: Instant) {
     guard let channel = channels.first(where: \.sendsVideo) else { return }
@@ -371,6 +378,9 @@ final class MediaTransport {
     case .unmuted(let mid):
       events.append(.mediaReceived(ssrc: parsed.header.ssrc, byteCount: packet.byteCount))
       events.append(.unmute(mid: mid))
+    }
+    if case .audio(let audio) = channel {
+      while let digit = audio.receive?.nextDigit(at: now) { events.append(.digitReceived(digit)) }
     }
     return nil
   }

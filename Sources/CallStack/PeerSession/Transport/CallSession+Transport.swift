@@ -105,6 +105,7 @@ extension CallSession {
   }
 
   private func nextMedia(into buffer: inout OutputSpan<UInt8>) -> Bool {
+    defer { media.takeToneChanges { events.append(.toneChange($1, sender: $0)) } }
     guard configuration.protection == .dtlsSRTP else {
       guard let packet = media.next(into: &buffer, at: now) else { return false }
       note(packet, buffer.count)

@@ -9,13 +9,20 @@ enum MediaChecks {
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     for peer in scenario.peers where peer.stack != .puppet {
       let audio = root["peers"]?[peer.name]?["audio"]
-      for key in ofEncoder {
+      AudioCodecChecks.check(peer, audio, scenario, &reading)
+      for key in ofEncoder where peer.audio.formats.contains(.opus) {
         guard let entry = audio?.entry(key) else { continue }
         let problem = "'\(key)' changes nothing: synthetic media have no encoder; write media: real"
         reading.note(effectOf: entry, problem: scenario.media == .synthetic ? problem : nil, isDefault: false)
       }
-      check("fec", peer.audio.fec, of: peer, audio, scenario, &reading) { $0.fec == false }
-      check("dtx", peer.audio.dtx, of: peer, audio, scenario, &reading) { $0.dtx != true }
+      guard peer.audio.formats.contains(.opus) else { continue }
+      check("fec", peer.audio.fec, of: peer, audio, scenario, &reading) {
+        $0.fec == false || !$0.formats.contains(.opus)
+      }
+      if AudioCodecChecks.usesComfortNoise(peer, scenario) { continue }
+      check("dtx", peer.audio.dtx, of: peer, audio, scenario, &reading) {
+        $0.dtx != true || !$0.formats.contains(.opus)
+      }
     }
   }
 

@@ -152,29 +152,6 @@ extension ValueFormat where Value == Scenario.Devices.Microphone {
   }
 }
 
-extension Scenario.Audio {
-  static let type = MappingType(
-    "audio", "how a peer encodes audio; what is left out is the profile's", Scenario.Audio(),
-    [
-      .key("ptime", ValueFormat<Interval>.duration(.positive).checked(ptimeProblem), \.ptime, "audio in one packet"),
-      .key("bitrate", ValueFormat<DataRate>.rate.checked(bitrateProblem), \.bitrate, "target of the encoder"),
-      .key("fec", .flag, \.fec, "Opus in-band forward error correction; on in every peer without the key"),
-      .key("dtx", .flag, \.dtx, "Opus discontinuous transmission"),
-      .key("complexity", .count(0...10), \.complexity, "Opus complexity"),
-      .key("cbr", .flag, \.cbr, "constant bit rate"),
-      .key("packet_loss_hint", .percentage(), \.packetLossHint, "the loss the encoder is told to expect"),
-    ])
-
-  private static let ptimeProblem: @Sendable (Interval) -> String? = { ptime in
-    let legal: [Int64] = [10, 20, 40, 60, 80, 100, 120]
-    return legal.contains { Interval.milliseconds($0) == ptime }
-      ? nil : "a packet holds 10, 20, 40, 60, 80, 100 or 120 ms, not \(ptime)"
-  }
-  private static let bitrateProblem: @Sendable (DataRate) -> String? = { rate in
-    (6_000...510_000).contains(rate.bitsPerSecond) ? nil : "\(rate) is not within 6kbps to 510kbps (RFC 7587)"
-  }
-}
-
 extension Scenario.Video {
   static let type = MappingType(
     "video", "how a peer encodes video; what is left out is the profile's", Scenario.Video(),

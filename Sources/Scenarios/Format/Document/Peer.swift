@@ -116,8 +116,25 @@ extension Scenario {
     public init() {}
   }
 
-  /// Settings of the Opus encoder; nil is the profile's default.
+  /// Settings of audio: its formats and the encoder; nil is the profile's default.
   public struct Audio: Sendable, Equatable {
+    /// An audio format, by its name in descriptions.
+    public enum Codec: String, Sendable, CaseIterable {
+      case opus
+      case pcmu = "PCMU"
+      case pcma = "PCMA"
+      case g722 = "G722"
+      case redundancy = "red"
+      case comfortNoise = "CN"
+      case telephoneEvents = "telephone-event"
+    }
+
+    /// The formats to offer and to accept, the preferred one first.
+    public var codecs: [Codec]?
+    /// The number of earlier Opus packets that each packet repeats (RFC 2198).
+    public var red: Int?
+    /// Whether the microphone is sent in stereo to a peer that asks for it, and others are asked for stereo.
+    public var stereo: Bool?
     /// The duration of a packet.
     public var ptime: Interval?
     /// The target bit rate.

@@ -75,14 +75,15 @@ final class HonestStats {
     if case .real(let jitter)? = claim.entry["jitter"], let rate = claim.clockRate,
       let truth = wire.taken.jitter(clockRate: rate)
     {
-      if (jitter - truth).magnitude > Self.jitterTolerance {
+      if (jitter - truth).magnitude > Self.jitterTolerance(clockRate: rate) {
         tell(claim, "jitter \(Wording.decimal(jitter, places: 6)) s", "it was \(Wording.decimal(truth, places: 6)) s")
       }
     }
   }
 
-  /// The stack counts in whole ticks of the media clock, each of which is 21 µs.
-  private static let jitterTolerance = 0.000_1
+  /// Returns the accepted error in seconds. The stack counts in whole ticks of the media clock, and rounds the average:
+  /// together less than two ticks, which are 250 µs at 8 kHz.
+  private static func jitterTolerance(clockRate: Int64) -> Double { max(0.000_1, 2 / Double(clockRate)) }
 
   /// Checks bytes with RTP headers, which W3C counts separately, before protection: SRTP adds the same to each packet.
   private func check(bytes claim: Claim, _ way: String, _ wire: Int64, _ packets: Int64) {

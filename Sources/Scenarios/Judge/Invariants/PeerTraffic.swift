@@ -31,7 +31,9 @@ final class PeerTraffic {
 
     /// Returns the packet that the stack reports as accepted. Of several at one instant it is one that did not come
     /// before: SRTP rejects replays.
-    func take() -> WireMedia? {
+    ///
+    /// - Parameter events: the payload types of telephone events.
+    func take(events: [UInt8]) -> WireMedia? {
       guard !pending.isEmpty else { return nil }
       let fresh = pending.count > 1 ? pending.firstIndex { !newest.contains($0.identity) } : 0
       let media = pending.remove(at: fresh ?? 0)
@@ -41,7 +43,7 @@ final class PeerTraffic {
         newest[oldest] = media.identity
         oldest = (oldest + 1) % Self.memory
       }
-      taken.receive(media)
+      taken.receive(media, isTimed: !events.contains(media.payloadType))
       return media
     }
 
@@ -68,11 +70,16 @@ final class PeerTraffic {
   private var roundTrips: [Int64] = []
   /// The shortest round trip of checks through relays, over UDP or TCP connections.
   private var shortestRelayed: Int64?
+  /// The payload types of telephone events; none where the peer does not negotiate them. Our descriptions give them those
+  /// of Chromium, by the clock of Opus and by that of the others.
+  private let eventPayloadTypes: [UInt8]
   /// Called when the stack reports a packet that never arrived.
   var onForged: ((_ ssrc: UInt32, Instant) -> Void)?
 
   init(_ peer: String, _ context: MonitorContext) {
     self.peer = peer
+    let formats = context.scenario.peer(peer)?.audio.formats ?? []
+    eventPayloadTypes = formats.contains(.telephoneEvents) ? [110, 126] : []
     let watch = context.watch
     context.wire.listen(media: { [unowned self] media in if media.peer == peer { saw(media) } })
     context.wire.listen(checks: { [unowned self] check in if check.peer == peer { saw(check) } })
@@ -107,7 +114,7 @@ final class PeerTraffic {
   private func took(_ ssrc: UInt32, at time: Instant) {
     let source = received[ssrc]
     source?.settle(before: time)
-    if source?.take() == nil { onForged?(ssrc, time) }
+    if source?.take(events: eventPayloadTypes) == nil { onForged?(ssrc, time) }
   }
 
   /// Returns the number of packets that have just arrived over TCP: one segment may hold several.

@@ -25,10 +25,12 @@ struct ReceptionRecord {
   /// The number of lost packets; negative when packets came more than once.
   var lost: Int64 { expected - packets + (doubtful == nil ? 0 : 1) }
 
-  mutating func receive(_ media: WireMedia) {
+  /// - Parameter isTimed: whether the timestamp is that of the packet's sound, and not of the beginning of a telephone
+  ///   event (RFC 4733 section 2.2.1), which does not show the transit time.
+  mutating func receive(_ media: WireMedia, isTimed: Bool = true) {
     packets += 1
     bytes += Int64(media.byteCount)
-    if isInOrder(media.sequence) { time(media) }
+    if isInOrder(media.sequence), isTimed { time(media) }
   }
 
   private mutating func isInOrder(_ sequence: UInt16) -> Bool {

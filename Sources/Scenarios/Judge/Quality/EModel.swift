@@ -49,6 +49,26 @@ struct EModel {
         impairment: low.codec.impairment + (high.codec.impairment - low.codec.impairment) * share,
         robustness: low.codec.robustness + (high.codec.robustness - low.codec.robustness) * share)
     }
+
+    /// **Derived.** G.711 with concealment in a fullband conversation. R is one scale that wideband and fullband extend:
+    /// the impairment is the distance from the fullband maximum of 148 to 93.2, the narrowband rating without other
+    /// impairments (G.107). The robustness is that of G.113.
+    static let g711Fullband = Codec(impairment: 54.8, robustness: 25.1)
+    /// **Partly assumed.** G.722 at 64 kbit/s in a fullband conversation: the distance from 148 to the wideband maximum of
+    /// 129 (G.107.1), and the impairment of 13 that G.113 gives on the wideband scale. The ITU publishes no robustness; it
+    /// is assumed to be that of G.711, which our stack conceals in the same way.
+    static let g722Fullband = Codec(impairment: 32, robustness: 25.1)
+
+    /// Returns a codec on the fullband scale, by its media type; Opus for an unknown one.
+    ///
+    /// - Parameter bitrate: the bit rate of the speech, in kbit/s.
+    static func fullband(_ format: AudioFormat, bitrate: Double) -> Codec {
+      switch format {
+      case .g711: .g711Fullband
+      case .g722: .g722Fullband
+      case .opus: .opus(bitrate: bitrate)
+      }
+    }
   }
 
   /// The impairments of a connection.

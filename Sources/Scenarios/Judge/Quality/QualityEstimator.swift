@@ -5,8 +5,6 @@ internal import Statistics
 struct QualityEstimator {
   /// The time over which the mean opinion score considers loss: a listener judges seconds, not moments.
   static let window = Interval.seconds(5)
-  /// The look-ahead of Opus at 48 kHz (RFC 6716 section 2).
-  private static let lookAhead = Interval.microseconds(6_500)
 
   /// Counters of a report as floating-point numbers, which do not overflow: an external program may report any number.
   private struct Counters {
@@ -18,13 +16,18 @@ struct QualityEstimator {
     var packets: Double
     var bytes: Double
     var bufferDelay: Double
+    /// The samples in a second of ``samples``: 48000 in our stack with every codec, the codec's own rate in libwebrtc.
+    var sampleRate: Double
   }
 
   /// The duration of the audio in one packet of the remote peer.
   var packetDuration: Interval
+  /// The number of earlier packets that each packet of the remote peer repeats (RFC 2198).
+  var repeatedPackets = 0
   /// Whether both ends are virtual peers, so that the recording and playing time of each sample is known.
   var isMeasured: Bool
   private var history: [Counters] = []
+  private var format = EModel.AudioFormat.opus
   private var roundTrip: Interval?
   private var measured: Interval?
   private var lastMeasured: Interval?
@@ -46,16 +49,25 @@ struct QualityEstimator {
       let packets = inbound.number("packetsReceived"), let bytes = inbound.number("bytesReceived"),
       let delay = inbound.number("jitterBufferDelay")
     else { return }
+    format = EModel.AudioFormat(mimeType: report.mimeType(of: inbound))
     // A new connection counts from zero.
     if let last = history.last, samples < last.samples { history = [] }
     history.append(
       Counters(
         time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,
-        bytes: bytes, bufferDelay: delay))
+        bytes: bytes, bufferDelay: delay,
+        sampleRate: Self.sampleRate(samples, inbound.number("totalSamplesDuration"))))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
       roundTrip = Interval.seconds(1).scaled(by: seconds)
     }
+  }
+
+  /// Returns the rate of counted samples from their number and duration, to a hundred hertz; 48 kHz if that is unknown.
+  private static func sampleRate(_ samples: Double, _ duration: Double?) -> Double {
+    guard let duration, duration > 0 else { return 48_000 }
+    let rate = (samples / duration / 100).rounded() * 100
+    return (8_000...48_000).contains(rate) ? rate : 48_000
   }
 
   /// The share of concealed samples among those played since the previous report; nil when none was played.
@@ -79,10 +91,12 @@ struct QualityEstimator {
       return nil
     }
     let buffered = (last.bufferDelay - first.bufferDelay) / (last.emitted - first.emitted)
-    return packetDuration + Self.lookAhead + roundTrip / 2 + Interval.seconds(1).scaled(by: buffered)
+    return audioInPacket + format.lookAhead + roundTrip / 2 + Interval.seconds(1).scaled(by: buffered)
   }
 
-  /// The fullband E-model's score, with assumed values for Opus.
+  private var audioInPacket: Interval { min(packetDuration, format.longestPacket) }
+
+  /// The fullband E-model's score, for all codecs on one scale, with assumed values for Opus and G.722.
   var meanOpinionScore: Double? {
     guard let first = history.first, let last = history.last,
       let concealment = Self.concealment(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured
@@ -91,13 +105,15 @@ struct QualityEstimator {
     connection.delay = mouthToEar.seconds * 1_000
     connection.loss = concealment * 100
     connection.burstRatio = burstRatio(loss: concealment)
-    return EModel(bandwidth: .fullband, codec: .opus(bitrate: bitrate)).meanOpinionScore(connection)
+    return EModel(bandwidth: .fullband, codec: .fullband(format, bitrate: bitrate)).meanOpinionScore(connection)
   }
 
-  /// The bit rate of the received packets, in kbit/s: lost packets are assumed to have the same.
+  /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same, and
+  /// repeated ones.
   private var bitrate: Double {
     guard let first = history.first, let last = history.last, last.packets > first.packets else { return 0 }
-    return (last.bytes - first.bytes) * 8 / (last.packets - first.packets) / (packetDuration.seconds * 1_000)
+    return (last.bytes - first.bytes) * 8 / (last.packets - first.packets) / (audioInPacket.seconds * 1_000)
+      / Double(1 + repeatedPackets)
   }
 
   /// Returns the mean burst length over 1 / (1 - p), that of random loss, within the valid range of the model. Bursts
@@ -105,7 +121,7 @@ struct QualityEstimator {
   /// burst of three.
   private func burstRatio(loss: Double) -> Double {
     guard let first = history.first, let last = history.last, last.events > first.events else { return 1 }
-    let burst = (last.concealed - first.concealed) / (last.events - first.events) / 960
+    let burst = (last.concealed - first.concealed) / (last.events - first.events) / (last.sampleRate / 50)
     return min(max(burst * (1 - loss), 1), 2)
   }
 }
@@ -122,6 +138,14 @@ extension StatsReport.Entry {
 }
 
 extension StatsReport {
+  /// Returns the media type of a stream's codec, such as `audio/opus`; nil where the report does not name it.
+  fileprivate func mimeType(of stream: Entry) -> String? {
+    guard case .text(let id)? = stream["codecId"],
+      case .text(let type)? = entries.first(where: { $0.type == "codec" && $0.id == id })?["mimeType"]
+    else { return nil }
+    return type
+  }
+
   /// The candidate pair that `transport` names as selected.
   var selectedPair: Entry? {
     guard case .text(let id)? = first("transport")?["selectedCandidatePairId"] else { return nil }

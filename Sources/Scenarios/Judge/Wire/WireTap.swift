@@ -8,6 +8,7 @@ package struct WireMedia {
   /// `tx` when the peer sends it, `rx` when it has reached the peer.
   package var direction: LinkDirection
   package var transport = TransportProtocol.udp
+  package var payloadType: UInt8 = 0
   package var ssrc: UInt32
   package var sequence: UInt16 = 0
   package var timestamp: UInt32 = 0
@@ -20,12 +21,14 @@ package struct WireMedia {
   package var time: Instant
 
   package init(
-    peer: String, direction: LinkDirection, transport: TransportProtocol = .udp, ssrc: UInt32, sequence: UInt16 = 0,
-    timestamp: UInt32 = 0, byteCount: Int, prefix: UInt64? = nil, identity: UInt64 = 0, time: Instant
+    peer: String, direction: LinkDirection, transport: TransportProtocol = .udp, payloadType: UInt8 = 0,
+    ssrc: UInt32, sequence: UInt16 = 0, timestamp: UInt32 = 0, byteCount: Int, prefix: UInt64? = nil,
+    identity: UInt64 = 0, time: Instant
   ) {
     self.peer = peer
     self.direction = direction
     self.transport = transport
+    self.payloadType = payloadType
     self.ssrc = ssrc
     self.sequence = sequence
     self.timestamp = timestamp

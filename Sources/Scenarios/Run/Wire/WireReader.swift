@@ -110,13 +110,14 @@ package final class WireReader: PacketTap {
     }
     guard tap.wantsMedia, let range = PacketContent.range(of: .rtp, in: message) else { return }
     let packet = message.extracting(range)
-    guard let sequence = packet.bigEndian(UInt16.self, at: 2), let timestamp = packet.bigEndian(UInt32.self, at: 4),
+    guard let payloadType = packet.byte(at: 1), let sequence = packet.bigEndian(UInt16.self, at: 2),
+      let timestamp = packet.bigEndian(UInt32.self, at: 4),
       let ssrc = packet.bigEndian(UInt32.self, at: 8)
     else { return }
     tap.tell(
       WireMedia(
-        peer: peer, direction: direction, transport: transport, ssrc: ssrc, sequence: sequence, timestamp: timestamp,
-        byteCount: packet.byteCount, prefix: Self.payloadPrefix(of: packet),
+        peer: peer, direction: direction, transport: transport, payloadType: payloadType & 0x7F, ssrc: ssrc,
+        sequence: sequence, timestamp: timestamp, byteCount: packet.byteCount, prefix: Self.payloadPrefix(of: packet),
         identity: PacketContent.identity(of: packet),
         time: now))
   }

@@ -1,0 +1,31 @@
+internal import CallCore
+
+extension EModel {
+  /// The format of the received audio, as far as the model tells formats apart.
+  enum AudioFormat: Sendable, Hashable {
+    case opus, g711, g722
+
+    /// Makes the format of a media type such as `audio/PCMU`, which compares without case; Opus for an unknown one.
+    init(mimeType: String?) {
+      self =
+        switch mimeType?.lowercased() {
+        case "audio/pcmu", "audio/pcma": .g711
+        case "audio/g722": .g722
+        default: .opus
+        }
+    }
+
+    /// The delay that the codec adds to the duration of a packet: the look-ahead of Opus at 48 kHz (RFC 6716 section 2),
+    /// and the band filters of G.722 (22 samples of 16 kHz).
+    var lookAhead: Interval {
+      switch self {
+      case .opus: .microseconds(6_500)
+      case .g711: .zero
+      case .g722: .microseconds(1_375)
+      }
+    }
+
+    /// The longest audio in a packet; libwebrtc has at most 60 ms of G.711 and G.722.
+    var longestPacket: Interval { self == .opus ? .milliseconds(120) : .milliseconds(60) }
+  }
+}
