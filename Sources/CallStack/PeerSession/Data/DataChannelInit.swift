@@ -1,4 +1,4 @@
-public import SCTP
+internal import SCTP
 
 /// The settings of a new channel (W3C `RTCDataChannelInit`).
 public struct DataChannelInit: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import CallCore
 import SimNet
 import Vocabulary
 
@@ -17,7 +18,8 @@ extension ValuePath {
       reading.report(.notOfAProgram, message, at: place, hint: "its stats.… are there, as it gives them")
       return nil
     }
-    if peer.stack == .external, ["visible", "camera.open"].contains(name), !reading.isReplaced(peerName) {
+    let pictures = [PeerEvents.visible.name, PeerEvents.camera.name]
+    if peer.stack == .external, pictures.contains(name), !reading.isReplaced(peerName) {
       let message = "\(peerName) is a program: what it films and shows is not looked at"
       reading.report(.notOfAProgram, message, at: place, hint: "its stats.… are there, as it gives them")
       return nil

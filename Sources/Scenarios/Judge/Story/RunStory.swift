@@ -216,8 +216,13 @@ public struct RunStory: Hashable, Sendable {
       case roundTrip = "round-trip"
       /// The share of packets lost since the previous sample.
       case loss
-      /// The mean delay in the jitter buffer of the samples played since the previous sample, in seconds.
+      /// The mean delay in the jitter buffer of the audio played since the previous sample, in seconds.
       case bufferDelay = "buffer-delay"
+      /// The pictures shown per second since the previous sample.
+      case frameRate = "frame-rate"
+      /// The bandwidth that the sender estimates for the selected pair (W3C `availableOutgoingBitrate`), in bits per
+      /// second.
+      case bandwidth
     }
 
     /// The subject in the trace.

@@ -73,7 +73,7 @@ package final class StoryCollector: TraceObserver {
     let declaration = trace.declarations[Int(kind.id)]
     let event = PeerEvents.state(declaration.name)
     let result: MachineKind =
-      if declaration.name == PeerEvents.audible.name {
+      if [PeerEvents.audible.name, PeerEvents.visible.name].contains(declaration.name) {
         .value
       } else if !declaration.name.hasSuffix(".state") {
         .none

@@ -1,7 +1,8 @@
 internal import CallCore
 internal import Statistics
 
-/// The sampled statistics over time: round trips, loss, the delay of the jitter buffer.
+/// The sampled statistics over time: round trips, loss, the delay of the jitter buffer, the rate of pictures, the estimated
+/// bandwidth.
 struct StorySamples {
   /// The counters of the previous sample.
   private struct Counters {
@@ -9,6 +10,8 @@ struct StorySamples {
     var received = 0.0
     var delay = 0.0
     var emitted = 0.0
+    var shown = 0.0
+    var time = Instant.zero
   }
 
   private(set) var gauges: [RunStory.Gauge] = []
@@ -18,16 +21,24 @@ struct StorySamples {
     if let roundTrip = report.selectedPair?.number("currentRoundTripTime") {
       add(roundTrip, .roundTrip, of: subject, at: time)
     }
+    if let bandwidth = report.selectedPair?.number("availableOutgoingBitrate") {
+      add(bandwidth, .bandwidth, of: subject, at: time)
+    }
     let streams = report.entries.filter { $0.type == "inbound-rtp" }
-    func sum(_ member: String) -> Double { streams.reduce(0) { $0 + ($1.number(member) ?? 0) } }
+    func sum(_ member: String, _ kind: String? = nil) -> Double {
+      streams.reduce(0) { $0 + (kind == nil || $1.kind == kind ? $1.number(member) ?? 0 : 0) }
+    }
     let now = Counters(
-      lost: sum("packetsLost"), received: sum("packetsReceived"), delay: sum("jitterBufferDelay"),
-      emitted: sum("jitterBufferEmittedCount"))
+      lost: sum("packetsLost"), received: sum("packetsReceived"), delay: sum("jitterBufferDelay", "audio"),
+      emitted: sum("jitterBufferEmittedCount", "audio"), shown: sum("framesRendered"), time: time)
     let old = counters.updateValue(now, forKey: subject) ?? Counters()
     // The counters of another connection start anew.
     guard now.received >= old.received, now.emitted >= old.emitted else { return }
     let (lost, received) = (max(0, now.lost - old.lost), now.received - old.received)
     if lost + received > 0 { add(lost / (lost + received), .loss, of: subject, at: time) }
+    if now.shown > 0, now.shown >= old.shown, time > old.time {
+      add((now.shown - old.shown) / (Double((time - old.time).nanoseconds) / 1e9), .frameRate, of: subject, at: time)
+    }
     if now.emitted > old.emitted {
       add(max(0, now.delay - old.delay) / (now.emitted - old.emitted), .bufferDelay, of: subject, at: time)
     }

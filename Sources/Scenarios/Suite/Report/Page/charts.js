@@ -1,5 +1,5 @@
-// Charts on the run's time axis: round trips, loss, what the jitter buffer holds, bit rates, drops by reason. Lines differ
-// in colour and in dashes, bars in order.
+// Charts on the run's time axis: round trips, loss, what the jitter buffer holds, bit rates, the estimated bandwidth,
+// pictures, drops by reason. Lines differ in colour and in dashes, bars in order.
 
 const REASONS = 5;
 const DASHES = ['', '7 3', '2 3', '9 3 2 3', '4 4', '1 2'];
@@ -60,6 +60,7 @@ function dropChart(story) {
 
 const chartsOf = story => [
   gaugeChart(story, 'round-trip', 'Round trip', 'ms', 1000, 0), gaugeChart(story, 'loss', 'Loss', '%', 100, 1), rateChart(story),
+  gaugeChart(story, 'bandwidth', 'Bandwidth estimate', 'kbit/s', .001, 0), gaugeChart(story, 'frame-rate', 'Pictures shown', 'a second', 1, 0),
   gaugeChart(story, 'buffer-delay', 'Buffer delay', 'ms', 1000, 0), dropChart(story),
 ].filter(chart => chart.lines.length || chart.bars?.length);
 
