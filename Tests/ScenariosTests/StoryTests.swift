@@ -34,13 +34,35 @@ import VirtualPeer
     #expect(story.machine("call.state", of: "alice")?.changes.elements.map(\.value).contains("connected") == true)
     let fault = try #require(story.faults.first)
     #expect(fault.label == "link.blackhole alice/home" && fault.targets == ["alice"] && fault.end != nil)
-    #expect(Set(story.gauges.map(\.quantity)) == Set(RunStory.Gauge.Quantity.allCases))
+    #expect(Set(story.gauges.map(\.quantity)) == [.roundTrip, .loss, .bufferDelay])
     #expect(Set(story.pairs.elements.map(\.subject)) == ["alice", "bob"])
     #expect(story.drops.contains { $0.reason == "blackhole" && $0.counts.total > 100 })
     #expect(story.messages.contains { $0.type == "call_offer" && $0.receipts.count == 1 })
     #expect(story.userActions.elements.map(\.action).starts(with: ["call", "accept"]))
     let flow = try #require(story.flows.first { $0.from == "alice" && $0.to == "bob" })
     #expect(flow.received.total < flow.sent.total && flow.intervals.elements.count == 2)
+  }
+
+  @Test func `the story of a video call has the pictures that were shown and the estimated bandwidth`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      run: 12s
+      peers:
+        alice: { profile: knotos, network: home, video: {} }
+        bob: { profile: knotos, network: home, video: {}, devices: { camera: none } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, do: bob.accept }
+      expect: [{ always: alice.visible, between: [bob.connected, end] }]
+      """)
+    let story = try #require(result.story)
+    let gauges = Dictionary(grouping: story.gauges, by: \.quantity)
+    #expect(gauges[.frameRate]?.map(\.subject) == ["bob"])
+    #expect(gauges[.frameRate]?.first?.points.points.last.map { (29...31).contains($0.value) } == true)
+    #expect(gauges[.bandwidth]?.contains { $0.subject == "alice" } == true)
+    #expect(story.machine("visible", of: "bob")?.changes.elements.prefix(2).map(\.value) == ["false", "true"])
   }
 
   @Test func `a story is the same after it went to another process`() throws {
