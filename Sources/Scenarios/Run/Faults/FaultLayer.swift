@@ -172,7 +172,9 @@ final class FaultLayer {
       let late = LateEventTally(device: try world.participant(peer).device, fault: id)
       instance.reach = FaultReach(late, state, id)
       instance.heldUntil = { late.heldUntil }
-      instance.rest = { late.held.map { Self.cutShort($0.name.rawValue, until: $0.due) } }
+      instance.rest = { [unowned self] in
+        late.held(before: holdLimit).map { Self.cutShort($0.name.rawValue, until: $0.due) }
+      }
     case .natEvent(let network, let event):
       instance.reach = try perform(event, on: network)
       return false

@@ -17,6 +17,10 @@ struct LateEventTally {
   /// The time at which the last of the waiting events reaches the app; nil if none waits.
   var heldUntil: Instant? { waiting.map(\.due).max() }
 
-  /// An event that waits; nil if none does.
-  var held: LateEvent? { waiting.first { _ in true } }
+  /// Returns an event that waits; nil if none does.
+  ///
+  /// - Parameter limit: an event that happened from then on does not count; nil to count all.
+  func held(before limit: Instant?) -> LateEvent? {
+    waiting.first { event in limit.map { event.began < $0 } ?? true }
+  }
 }
