@@ -15,7 +15,7 @@ BUILD_FLAGS ?=
 FUZZ_SECONDS ?= 60
 
 .PHONY: help prepare build planted build-bench run test examples interop man fuzz-parsers sanitize lint format bench clean external differential \
-	fidelity
+	fidelity congestion
 help:
 	@sed -n 's/^\([a-z-]*\):.*## */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r n d; do printf '  make %-12s %s\n' $$n "$$d"; done
 
@@ -68,6 +68,10 @@ differential: build ## compares our stack in virtual time with Chromium behind t
 fidelity: build ## lays our media statistics in virtual time beside Chromium's behind the same simulated networks
 	@interop/install
 	interop/fidelity.py --callsim $(CALLSIM) --write docs/fidelity.md
+
+congestion: build ## lays our congestion control in virtual time beside Chromium's on the same simulated links
+	@interop/install
+	interop/congestion.py --callsim $(CALLSIM) --write docs/congestion.md
 
 build-bench: prepare ## builds the benchmarks, optimised
 	$(RELEASE_BUILD) --product callsim-bench
