@@ -10,16 +10,12 @@ ends with 0 when every link was measured; with 1 when not; with 7 when this mach
 the browser or the simulation had to wait is played again. --quick plays our side alone, with one seed.
 """
 
-import argparse
 import statistics
 import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
-import differential
 from differential import Unavailable
-from fidelity import ATTEMPTS, SHARE, Window, spread
+from fidelity import SHARE, arguments, in_real_time, record, spread
 
 OUTBOUND, PAIR = "outbound-rtp.video", "candidate-pair"
 SETTLING, LENGTH = 20, 20
@@ -99,28 +95,13 @@ def scenario(link):
 
 
 def play(options, link, seed, replacements=()):
-    """The result of a run and its statistics; none where it never came to the measurement."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{link.name}.yaml")
-        path.write_text(scenario(link), encoding="utf-8")
-        result, trace = differential.run(options.callsim, path, seed, replacements, "--out", f"{folder}/runs")
-        with open(trace, encoding="utf-8") as lines:
-            window = Window(list(lines))
-        return result, {name: value(window) for name, value in STATISTICS}
+    played, window = record(options, link.name, scenario(link), seed, replacements)
+    return played, {name: value(window) for name, value in STATISTICS}
 
 
 def play_real(options, link, seed):
-    """One that kept up, of as many as it takes; none when none did."""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            result, measured = play(options, link, seed, [f"alice=external:{options.command}"])
-        except KeyError as missing:
-            print(f"{link.name}, seed {seed}, run {attempt}: it never came to {missing}", flush=True)
-            continue
-        if result["verdict"] != "inconclusive":
-            return measured
-        print(f"{link.name}, seed {seed}, run {attempt}: {result['findings'][0]['actual']}", flush=True)
-    return None
+    replacements = [f"alice=external:{options.command}"]
+    return in_real_time(link.name, seed, lambda: play(options, link, seed, replacements))
 
 
 def row(name, ours, theirs):
@@ -149,28 +130,16 @@ def report(tables, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--callsim", default=".build-release/release/callsim")
-    parser.add_argument("--command", default="interop/peer chromium --microphone")
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--real-seeds", type=int, default=1)
-    parser.add_argument("--write", type=Path, help="a Markdown page to write")
-    parser.add_argument("--quick", action="store_true", help="our side alone, one seed")
-    parser.add_argument("links", nargs="*", metavar="LINK", help="rate-300, loss-2, …")
-    options = parser.parse_args()
-    known = {link.name: link for link in LINKS}
-    unknown = [name for name in options.links if name not in known]
-    if unknown:
-        parser.error(f"there is no link {', '.join(unknown)}; there are {', '.join(known)}")
+    options, links = arguments(__doc__, "link", LINKS, seeds=3, real_seeds=1)
     tables, problems = [], 0
-    for link in [known[name] for name in options.links or known]:
+    for link in links:
         ours, theirs = [], []
         for seed in range(1, 2 if options.quick else options.seeds + 1):
-            result, measured = play(options, link, seed)
+            played, measured = play(options, link, seed)
             ours.append(measured)
-            if result["verdict"] != "pass":
+            if played.result["verdict"] != "pass":
                 problems += 1
-                print(f"{link.name}: it does not pass in virtual time: {result['findings'][0]['actual']}")
+                print(f"{link.name}: it does not pass in virtual time: {played.result['findings'][0]['actual']}")
         for seed in range(1, 1 if options.quick else options.real_seeds + 1):
             try:
                 real = play_real(options, link, seed)
@@ -181,7 +150,7 @@ def main():
                 problems += 1
                 print(f"{link.name}, seed {seed}: no run of the browser kept up")
             else:
-                theirs.append(real)
+                theirs.append(real[1])
         tables.append((link, ours, theirs))
         print(f"{link.name}: {len(ours)} runs of ours, {len(theirs)} of the browser's", flush=True)
     text = report(tables, options)

@@ -230,31 +230,41 @@ def measure(window):
     return measured
 
 
-def play(options, network, seed, replacements=()):
+def record(options, name, text, seed, replacements):
+    """Plays one run of a scenario. Returns it, and what its trace has of the statistics."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{network.name}.yaml")
-        path.write_text(scenario(network), encoding="utf-8")
+        path = Path(folder, f"{name}.yaml")
+        path.write_text(text, encoding="utf-8")
         result, trace = differential.run(options.callsim, path, seed, replacements, "--out", f"{folder}/runs")
         played = differential.Played(result, {}, [])
         with open(trace, encoding="utf-8") as lines:
             lines = list(lines)
         played.agents = [json.loads(line)["fields"]["name"] for line in lines if '"kind":"program.agent"' in line]
-        return played, measure(Window(lines))
+        return played, Window(lines)
 
 
-def play_real(options, network, seed):
-    """One that kept up, of as many as it takes; none when none did."""
-    replacements = [f"alice=external:{options.command} {network.command}".strip()]
+def in_real_time(name, seed, play):
+    """One run that kept up, of as many as it takes; none when none did. `play` returns a run, and what it measured."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            played, measured = play(options, network, seed, replacements)
+            played, measured = play()
         except KeyError as missing:
-            print(f"{network.name}, seed {seed}, run {attempt}: it never came to {missing}", flush=True)
+            print(f"{name}, seed {seed}, run {attempt}: it never came to {missing}", flush=True)
             continue
         if played.is_in_real_time:
             return played, measured
-        print(f"{network.name}, seed {seed}, run {attempt}: {played.result['findings'][0]['actual']}", flush=True)
+        print(f"{name}, seed {seed}, run {attempt}: {played.result['findings'][0]['actual']}", flush=True)
     return None
+
+
+def play(options, network, seed, replacements=()):
+    played, window = record(options, network.name, scenario(network), seed, replacements)
+    return played, measure(window)
+
+
+def play_real(options, network, seed):
+    replacements = [f"alice=external:{options.command} {network.command}".strip()]
+    return in_real_time(network.name, seed, lambda: play(options, network, seed, replacements))
 
 
 class Row:
@@ -329,21 +339,27 @@ def report(tables, agents, options):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(about, what, things, seeds, real_seeds):
+    """The options of the command line, and the things that it names: all without a name."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--callsim", default=".build-release/release/callsim")
     parser.add_argument("--command", default="interop/peer chromium --microphone")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--real-seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=seeds)
+    parser.add_argument("--real-seeds", type=int, default=real_seeds)
     parser.add_argument("--write", type=Path, help="a Markdown page to write")
     parser.add_argument("--quick", action="store_true", help="our side alone, one seed")
-    parser.add_argument("networks", nargs="*", metavar="NETWORK", help="clean, loss-5, …")
+    names = [thing.name for thing in things]
+    parser.add_argument("names", nargs="*", metavar=what.upper(), help=", ".join(names[:2]) + ", …")
     options = parser.parse_args()
-    known = {network.name: network for network in NETWORKS}
-    unknown = [name for name in options.networks if name not in known]
+    unknown = [name for name in options.names if name not in names]
     if unknown:
-        parser.error(f"there is no network {', '.join(unknown)}; there are {', '.join(known)}")
-    networks = [known[name] for name in options.networks or known]
+        parser.error(f"there is no {what} {', '.join(unknown)}; there are {', '.join(names)}")
+    by_name = dict(zip(names, things))
+    return options, [by_name[name] for name in options.names or names]
+
+
+def main():
+    options, networks = arguments(__doc__, "network", NETWORKS, seeds=5, real_seeds=2)
     explanations = json.loads(EXPLANATIONS.read_text(encoding="utf-8"))
     tables, agents, problems = [], set(), []
     for network in networks:

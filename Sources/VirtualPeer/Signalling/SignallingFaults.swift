@@ -356,7 +356,7 @@ package final class SignallingFaults {
   /// Counts a frame that a black hole drops: it has met the oldest fault that drops it.
   ///
   /// - Parameter isMet: Whether faults of the frame's type apply here, too; they meet each message once.
-  func swallowed(_ message: SignallingMessage, isMet: Bool = true) {
+  func swallowed(_ message: SignallingMessage, isMet: Bool) {
     var taking: SignallingFault.Effect?
     for index in faults.indices where faults[index].fault.isTotal || faults[index].fault.matches(message) {
       let (id, effect) = (faults[index].id, faults[index].fault.effect)

@@ -37,32 +37,18 @@ async def _see(call, codec=None, seconds=3.0):
     await call.listen(1.0, settle=0)
 
 
-@case("video, VP8", without=_VP8, sample=("chromium",))
-async def vp8(call):
-    """Each side sees the other's pictures in their order, and hears it."""
-    await call.open(video=True)
-    await _see(call, "VP8")
+def _case_of(codec, title, without, **properties):
+    @case(f"video, {title}", without=without, **properties)
+    async def seen(call):
+        """Each side sees the other's pictures in their order, and hears it."""
+        await call.open(video=True)
+        await _see(call, codec)
 
 
-@case("video, VP9", without=_VP9)
-async def vp9(call):
-    """The same in VP9."""
-    await call.open(video=True)
-    await _see(call, "VP9")
-
-
-@case("video, H.264", without=_H264)
-async def h264(call):
-    """The same in H.264."""
-    await call.open(video=True)
-    await _see(call, "H264")
-
-
-@case("video, AV1", without=_AV1)
-async def av1(call):
-    """The same in AV1."""
-    await call.open(video=True)
-    await _see(call, "AV1")
+_case_of("VP8", "VP8", _VP8, sample=("chromium",))
+_case_of("VP9", "VP9", _VP9)
+_case_of("H264", "H.264", _H264)
+_case_of("AV1", "AV1", _AV1)
 
 
 @case("video, camera off and on", offers=(THEIRS,), without=_VP8 | {"gstreamer": "its driver has no black pictures"})

@@ -129,12 +129,7 @@ final class HonestStats {
 extension StatsReport {
   /// Returns the media clock of a stream's codec, or the usual one of its kind where the report does not name it.
   fileprivate func clockRate(of entry: Entry) -> Int64? {
-    if case .text(let id)? = entry["codecId"],
-      let rate = entries.first(where: { $0.type == "codec" && $0.id == id })?.integer("clockRate")
-    {
-      return rate
-    }
-    return entry.kind == "video" ? 90_000 : 48_000
+    codec(of: entry)?.integer("clockRate") ?? (entry.kind == "video" ? 90_000 : 48_000)
   }
 }
 

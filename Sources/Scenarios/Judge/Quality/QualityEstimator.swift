@@ -140,10 +140,13 @@ extension StatsReport.Entry {
 extension StatsReport {
   /// Returns the media type of a stream's codec, such as `audio/opus`; nil where the report does not name it.
   fileprivate func mimeType(of stream: Entry) -> String? {
-    guard case .text(let id)? = stream["codecId"],
-      case .text(let type)? = entries.first(where: { $0.type == "codec" && $0.id == id })?["mimeType"]
-    else { return nil }
-    return type
+    if case .text(let type)? = codec(of: stream)?["mimeType"] { type } else { nil }
+  }
+
+  /// Returns the codec that a stream names; nil where the report does not have it.
+  func codec(of stream: Entry) -> Entry? {
+    guard case .text(let id)? = stream["codecId"] else { return nil }
+    return entries.first { $0.type == "codec" && $0.id == id }
   }
 
   /// The candidate pair that `transport` names as selected.
