@@ -274,7 +274,7 @@ extension SessionPair.Side {
   var trackEvents: [String] {
     events.compactMap { event in
       switch event {
-      case .track(let mid): "track \(mid)"
+      case .track(let mid, _): "track \(mid)"
       case .removeTrack(let mid): "removeTrack \(mid)"
       case .mute(let mid): "mute \(mid)"
       case .unmute(let mid): "unmute \(mid)"

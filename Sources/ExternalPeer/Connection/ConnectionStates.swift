@@ -40,7 +40,8 @@ struct ConnectionStates {
       return .iceCandidate(
         text, mid: event["sdpMid"]?.string ?? "0", mLineIndex: Int(clamping: event["sdpMLineIndex"]?.integer ?? 0))
     case "negotiationneeded": return .negotiationNeeded
-    case "track": return .track(mid: event["mid"]?.string ?? "0")
+    case "track":
+      return .track(mid: event["mid"]?.string ?? "0", kind: event["kind"]?.string.flatMap(MediaKind.init) ?? .audio)
     default: return nil
     }
   }

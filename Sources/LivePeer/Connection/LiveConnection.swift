@@ -145,11 +145,6 @@ package final class LiveConnection {
     driver.session.setVideoEnabled(enabled, of: sender)
   }
 
-  /// The kind of media of a section.
-  package func kind(ofSection mid: String) -> MediaKind? {
-    driver.session.transceivers.first { $0.mid == mid }?.kind
-  }
-
   /// The codecs that this side can negotiate for a kind of media, helpers such as RTX included.
   package func codecs(for kind: MediaKind) -> [CodecCapability] { driver.session.codecs(for: kind) }
 

@@ -122,8 +122,7 @@ final class LiveSessionHost: SessionEnvironment {
     case .mediaSent, .mediaReceived: return
     case .keyLog(let line): configuration.tap?.learnt(keyLog: line)
     case .remoteBye, .digitReceived, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired,
-      .remoteCandidateRefused,
-      .turnAllocated, .bandwidthEstimate:
+      .remoteCandidateRefused, .turnAllocated, .bandwidthEstimate:
       break
     }
     post(.observation(observation))

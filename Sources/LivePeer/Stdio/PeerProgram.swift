@@ -73,8 +73,7 @@ package final class PeerProgram {
   }
 
   private func report(_ event: SessionEvent) {
-    let kind = { [connection] in connection?.kind(ofSection: $0) }
-    guard let message = event.message(timestamp: loop.monotonicMilliseconds, kind: kind) else { return }
+    guard let message = event.message(timestamp: loop.monotonicMilliseconds) else { return }
     send(message)
   }
 

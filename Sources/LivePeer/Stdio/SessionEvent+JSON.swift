@@ -7,10 +7,8 @@ internal import SDP
 
 extension SessionEvent {
   /// Returns the event of the peer protocol, or nil if the protocol has none.
-  ///
-  /// - Parameter kind: returns the kind of media of a section.
-  func message(timestamp: Double, kind: (String) -> MediaKind?) -> JSON? {
-    guard let (name, members) = named(kind) else { return nil }
+  func message(timestamp: Double) -> JSON? {
+    guard let (name, members) = named else { return nil }
     return .object(
       [
         JSON.Member("event", .string(name)),
@@ -18,7 +16,7 @@ extension SessionEvent {
       ] + members)
   }
 
-  private func named(_ kind: (String) -> MediaKind?) -> (String, [JSON.Member])? {
+  private var named: (String, [JSON.Member])? {
     switch self {
     case .signalingStateChange(let state): Self.state("signaling", state.rawValue)
     case .iceGatheringStateChange(let state): Self.state("icegathering", state.rawValue)
@@ -42,8 +40,8 @@ extension SessionEvent {
         ]
       )
     case .negotiationNeeded: ("negotiationneeded", [])
-    case .track(let mid):
-      ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", .string((kind(mid) ?? .audio).rawValue))])
+    case .track(let mid, let kind):
+      ("track", [JSON.Member("mid", .string(mid)), JSON.Member("kind", .string(kind.rawValue))])
     case .selectedCandidatePairChange(let local, let remote):
       ("selectedcandidatepairchange", [JSON.Member("local", local.json), JSON.Member("remote", remote.json)])
     case .dataChannel, .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow: dataChannelEvent

@@ -68,7 +68,7 @@ struct ConnectionTrace {
     case .iceCandidatesRemoved(let candidates):
       for candidate in candidates { trace.write(PeerConnectionEvents.candidateRemoved, subject, candidate) }
     case .negotiationNeeded: trace.write(PeerConnectionEvents.negotiationNeeded, subject)
-    case .track(let mid): trace.write(PeerConnectionEvents.track, subject, mid)
+    case .track(let mid, _): trace.write(PeerConnectionEvents.track, subject, mid)
     case .removeTrack(let mid): trace.write(PeerConnectionEvents.trackRemoved, subject, mid)
     case .mute(let mid): trace.write(PeerConnectionEvents.trackMuted, subject, mid)
     case .unmute(let mid): trace.write(PeerConnectionEvents.trackUnmuted, subject, mid)

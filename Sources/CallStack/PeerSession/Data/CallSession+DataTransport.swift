@@ -77,24 +77,24 @@ extension CallSession {
 
   /// Passes all packets of SCTP to DTLS, which sends them before anything else.
   private func flushData() {
-    guard let data else { return }
-    withUnsafeTemporaryAllocation(byteCount: maximumDatagramSize, alignment: 16) { memory in
-      var packet = OutputSpan<UInt8>(buffer: memory.bindMemory(to: UInt8.self), initializedCount: 0)
-      while data.sctp.transmit(into: &packet, at: now) {
-        dtls.send(packet.span.bytes, at: now)
-        packet.removeAll()
-      }
-    }
+    takeData { dtls.send($0, at: now) }
   }
 
   /// Loses the packets that cannot be sent, as on a dead link; SCTP's timers send them again.
   func dropData() {
+    takeData { _ in }
+    reportDataEvents()
+  }
+
+  private func takeData(_ take: (RawSpan) -> Void) {
     guard let data else { return }
     withUnsafeTemporaryAllocation(byteCount: maximumDatagramSize, alignment: 16) { memory in
       var packet = OutputSpan<UInt8>(buffer: memory.bindMemory(to: UInt8.self), initializedCount: 0)
-      while data.sctp.transmit(into: &packet, at: now) { packet.removeAll() }
+      while data.sctp.transmit(into: &packet, at: now) {
+        take(packet.span.bytes)
+        packet.removeAll()
+      }
     }
-    reportDataEvents()
   }
 
   // MARK: Events

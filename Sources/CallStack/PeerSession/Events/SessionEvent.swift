@@ -78,7 +78,7 @@ public enum SessionEvent: Sendable {
   /// An offer is needed (W3C `negotiationneeded`).
   case negotiationNeeded
   /// A remote track begins, or begins again (W3C `track`). It is muted until its first packet.
-  case track(mid: String)
+  case track(mid: String, kind: MediaKind)
   /// The remote side no longer sends its track (W3C `removetrack`).
   case removeTrack(mid: String)
   /// A remote track was muted: it was removed, or its source has sent a BYE (W3C `mute`).

@@ -121,7 +121,7 @@ extension CallSession {
     for id in effects.tracksAdded {
       guard let transceiver = jsep.transceiver(id), let mid = transceiver.mid else { continue }
       media.announce(id, transceiver.kind, mid: mid)
-      events.append(.track(mid: mid))
+      events.append(.track(mid: mid, kind: transceiver.kind))
     }
   }
 }
