@@ -8,6 +8,10 @@ package struct FNV1a {
     for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
   }
 
+  package mutating func mix(word: UInt64) {
+    for shift in stride(from: 0, to: 64, by: 8) { value = (value ^ (word >> UInt64(shift)) & 0xFF) &* 0x100_0000_01B3 }
+  }
+
   /// Returns the hash of a text in UTF-8.
   package static func hash(of text: String) -> UInt64 {
     var digest = FNV1a()

@@ -191,9 +191,13 @@ extension Simulator {
     links.append(Link(name: name, ends: ends, subject: trace.subject("link/\(name)")))
     linkNames[name] = id
     fabric.wires.append(
-      Wire(tx, name: name, direction: .tx, end: wires.tx, isUp: isUp, random: random, trace: trace))
+      Wire(
+        tx, name: name, direction: .tx, end: wires.tx, isUp: isUp, random: random, trace: trace,
+        isRecorded: recordsChannels))
     fabric.wires.append(
-      Wire(rx, name: name, direction: .rx, end: wires.rx, isUp: isUp, random: random, trace: trace))
+      Wire(
+        rx, name: name, direction: .rx, end: wires.rx, isUp: isUp, random: random, trace: trace,
+        isRecorded: recordsChannels))
     return id
   }
 

@@ -43,7 +43,7 @@ import Testing
       """, "always: bob.audible, between: [lossy, bye]")
     let first = try #require(finding.explanation.first)
     #expect(
-      first.hasPrefix("alice: the user chose mute at 8.3") && first.hasSuffix(", and did not choose unmute since"))
+      first.hasPrefix("alice: the user chose mute at 7.3") && first.hasSuffix(", and did not choose unmute since"))
     #expect(finding.faults.count == 2)
     #expect(finding.faults.first?.hasPrefix("link.set alice/wifi since") == true)
     #expect(finding.faults.last?.hasSuffix(", which no media passes") == true, "\(finding.faults)")
@@ -58,7 +58,7 @@ import Testing
         - { after: 5s, of: bob.connected, do: alice.mute }
         - { id: back, after: 12s, of: bob.connected, do: alice.unmute }
       """, "always: bob.audible, between: [back, bye]")
-    #expect(late.explanation.first?.contains(", and unmute only at 15.3") == true, "\(late.explanation)")
+    #expect(late.explanation.first?.contains(", and unmute only at 14.3") == true, "\(late.explanation)")
     let bench = JudgeBench(.always(Predicate.flag("bob", "audible"), from: .time(1_500), to: .time(9_000)))
     bench.set("bob", "audible", true, at: 500)
     bench.act("alice", "mute", at: 1_000)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `who hung up is named where the call should have gone on, and not where it ends a measurement`() throws {
-    let hangup = "alice: the user chose hangup at 23.3"
+    let hangup = "alice: the user chose hangup at 22.3"
     let gone = try explained("", "never: bob.call.state == ended")
     #expect(gone.explanation.first?.hasPrefix(hangup) == true, "\(gone.explanation)")
     let measured = try explained(
@@ -158,7 +158,7 @@ import Testing
   @Test func `an audio session of the side that accepts is told, too, and one that records nothing`() throws {
     let late = try explained("", Self.isHeard, bob: "network: wifi, settings: { audio-session: after }")
     #expect(late.explanation.count == 1)
-    #expect(late.explanation[0].hasPrefix("bob: the app activated the audio session at 3.0"), "\(late.explanation)")
+    #expect(late.explanation[0].hasPrefix("bob: the app activated the audio session at 2.0"), "\(late.explanation)")
     let bench = JudgeBench(.eventually(.flag("bob", "audible"), within: 3_000))
     bench.activateAudioSession("alice", "playback", at: 500)
     bench.set("alice", "connections.open", 1, at: 600)

@@ -180,7 +180,7 @@ import Testing
     let result = try play(
       timeline: """
           - { id: call, at: 500ms, do: alice.call, to: bob }
-          - { id: slow, at: 1s, fault: link.set, link: bob/wifi, delay: 50ms, for: 20s }
+          - { id: slow, at: 510ms, fault: link.set, link: bob/wifi, delay: 50ms, for: 21s }
         """, expect: "  - { eventually: bob.call.state == ringing, within: 3s, of: call }")
     #expect(result.verdict == .pass, "\(result.findings)")
     #expect(result.virtualDuration.seconds >= 21)

@@ -52,10 +52,11 @@ struct Pair {
 
   init(
     seed: UInt64 = 1, prefix: String = "10.0.0.0/24", tx: LinkSettings = LinkSettings(),
-    rx: LinkSettings = LinkSettings(), tracesPackets: Bool = true
+    rx: LinkSettings = LinkSettings(), tracesPackets: Bool = true, recordsChannels: Bool = false
   ) throws {
     let simulator = Simulator(trace: Trace(), random: RandomSource(seed: seed))
     simulator.tracesPackets = tracesPackets
+    simulator.recordsChannels = recordsChannels
     let network = try simulator.addNetwork("lan", prefixes: [IPPrefix(prefix)!])
     (a, b) = (Recorder(simulator), Recorder(simulator))
     aHost = try simulator.addHost("a", delegate: a)

@@ -18,6 +18,7 @@ struct Fabric: ~Copyable {
   var interfaces: [NetworkInterface] = []
   var tap: (any PacketTap)?
   var rules = PacketRules()
+  var recordsChannels = false
   /// The rules of forged packets that are under way, by the packets' numbers.
   private var forgeries: [UInt64: PacketRuleID] = [:]
 

@@ -9,9 +9,11 @@ struct LossProcess: ~Copyable {
   private(set) var model: LossModel
   private let random: RandomSource
   private let path: String
-  private var fates: RandomStream
+  private var fates: TimedStream
   private var sojourns: RandomStream
   private var isBad = false
+  /// The states of the whole direction; nil if nobody asks for them.
+  var log: ChannelLog?
   /// The time at which the model took effect: the channel starts then, not with the first packet, which depends on the
   /// sender.
   private var start = Instant.zero
@@ -23,7 +25,7 @@ struct LossProcess: ~Copyable {
     self.model = model
     self.random = random
     self.path = path
-    fates = random.stream(path + "/loss")
+    fates = TimedStream(path + "/loss", of: random)
     sojourns = random.stream(path + "/channel")
   }
 
@@ -33,11 +35,11 @@ struct LossProcess: ~Copyable {
   mutating func loses(packet: Int, at now: Instant) -> Bool {
     switch model {
     case .none: return false
-    case .random(let probability): return fates.chance(probability)
+    case .random(let probability): return fates.chance(probability, at: now)
     case .gilbertElliott(let channel):
       advance(channel, to: now)
       let probability = isBad ? channel.badLoss : channel.goodLoss
-      return probability >= 1 || (probability > 0 && fates.chance(probability))
+      return probability >= 1 || (probability > 0 && fates.chance(probability, at: now))
     case .packets(let ranges, let period, let earlier):
       let count = packet - earlier
       let number = period.map { (count - 1) % $0 + 1 } ?? count
@@ -49,12 +51,18 @@ struct LossProcess: ~Copyable {
     }
   }
 
+  /// Brings the state of the channel to a time, also if no packet has asked for it.
+  mutating func advance(to now: Instant) {
+    if case .gilbertElliott(let channel) = model { advance(channel, to: now) }
+  }
+
   private mutating func advance(_ channel: GilbertElliott, to now: Instant) {
     guard channel.meanBad > .zero else { return isBad = false }
     guard channel.meanGood > .zero else { return isBad = true }
     var next = changes ?? start + sojourns.exponential(mean: channel.meanGood)
     while next <= now {
       isBad.toggle()
+      log?.note(isBad ? 1 : 0, at: next)
       next += sojourns.exponential(mean: isBad ? channel.meanBad : channel.meanGood)
     }
     changes = next
@@ -63,11 +71,12 @@ struct LossProcess: ~Copyable {
   /// Continues if the model is the same, and restarts if it is another. A script contains its own start.
   mutating func change(to new: LossModel, at now: Instant) {
     guard new != model else { return }
+    advance(to: now)
     model = new
     start = now
     isBad = false
     changes = nil
-    fates = random.stream("\(path)/loss/\(now.nanoseconds)")
+    fates = TimedStream("\(path)/loss/\(now.nanoseconds)", of: random)
     sojourns = random.stream("\(path)/channel/\(now.nanoseconds)")
   }
 }

@@ -45,14 +45,14 @@ struct Wire: ~Copyable {
   private var flying = 0
 
   private var loss: LossProcess
-  private var jitter: RandomStream
-  private var reordering: RandomStream
-  private var duplication: RandomStream
-  private var corruption: RandomStream
+  private var jitter: TimedStream
+  private var reordering: TimedStream
+  private var duplication: TimedStream
+  private var corruption: TimedStream
 
   init(
     _ settings: LinkSettings, name: String, direction: LinkDirection, end: WireEnd, isUp: Bool,
-    random: RandomSource, trace: Trace
+    random: RandomSource, trace: Trace, isRecorded: Bool = false
   ) {
     let path = "link/\(name)/\(direction.rawValue)"
     self.settings = settings
@@ -60,10 +60,27 @@ struct Wire: ~Copyable {
     self.isUp = isUp
     subject = trace.subject(path)
     loss = LossProcess(model: settings.loss, random: random, path: path)
-    jitter = random.stream(path + "/jitter")
-    reordering = random.stream(path + "/reorder")
-    duplication = random.stream(path + "/duplicate")
-    corruption = random.stream(path + "/corrupt")
+    jitter = TimedStream(path + "/jitter", of: random)
+    reordering = TimedStream(path + "/reorder", of: random)
+    duplication = TimedStream(path + "/duplicate", of: random)
+    corruption = TimedStream(path + "/corrupt", of: random)
+    if isRecorded {
+      loss.log = ChannelLog()
+      // All draws follow from the seed and the name.
+      loss.log?.note(random.seed, at: .zero)
+      noteState(at: trace.now)
+    }
+  }
+
+  private mutating func noteState(at now: Instant) {
+    guard loss.log != nil else { return }
+    loss.log?.note(FNV1a.hash(of: "\(isUp) \(settings)"), at: now)
+  }
+
+  /// Returns the states of the channel up to a time.
+  mutating func channelLog(until now: Instant) -> [(time: Instant, state: UInt64)] {
+    loss.advance(to: now)
+    return loss.log?.entries ?? []
   }
 
   // MARK: Packets
@@ -91,7 +108,7 @@ struct Wire: ~Copyable {
     guard wireByteCount <= settings.mtu else { return .drop(.mtu) }
     // As in netem, loss and duplication are independent, and a packet that meets both arrives once.
     let isLost = loss.loses(packet: statistics.offeredPackets, at: now)
-    var isDuplicated = settings.duplication > 0 && duplication.chance(settings.duplication)
+    var isDuplicated = settings.duplication > 0 && duplication.chance(settings.duplication, at: now)
     if isDuplicated { statistics.duplicatedPackets += 1 }
     if isLost {
       statistics.lostPackets += 1
@@ -100,8 +117,8 @@ struct Wire: ~Copyable {
     }
     guard let departure = transmit(wireByteCount, at: now) else { return .drop(.queue) }
 
-    let overtakes = overtakesNow()
-    let delay = overtakes ? .zero : settings.delay(drawing: &jitter)
+    let overtakes = overtakes(at: now)
+    let delay = overtakes ? .zero : jitter.draw(at: now) { settings.delay(drawing: &$0) }
     var carriage = Carriage(
       departure: departure, delay: delay, arrival: departure + delay, mayOvertake: overtakes)
     if overtakes {
@@ -109,20 +126,22 @@ struct Wire: ~Copyable {
     } else {
       carriage.arrival = clamp(carriage.arrival)
     }
-    carriage.damage = damage()
+    carriage.damage = damage(at: now)
     if isDuplicated {
-      let delay = settings.delay(drawing: &jitter)
+      let delay = jitter.draw(at: now) { settings.delay(drawing: &$0) }
       // A copy arrives after earlier packets, but later packets do not wait for it.
       let arrival = settings.order == .keep ? max(latestArrival, departure + delay) : departure + delay
-      carriage.copy = (delay, arrival, damage())
+      carriage.copy = (delay, arrival, damage(at: now))
     }
     return .carry(carriage)
   }
 
-  private mutating func damage() -> UInt64? {
-    guard settings.corruption.probability > 0, corruption.chance(settings.corruption.probability) else { return nil }
+  private mutating func damage(at now: Instant) -> UInt64? {
+    guard settings.corruption.probability > 0, corruption.chance(settings.corruption.probability, at: now) else {
+      return nil
+    }
     statistics.damagedPackets += 1
-    return corruption.next()
+    return corruption.draw(at: now) { $0.next() }
   }
 
   /// Queues the packet and returns the time at which its last bit is sent, or nil if the queue is full.
@@ -143,10 +162,10 @@ struct Wire: ~Copyable {
     return latestArrival
   }
 
-  private mutating func overtakesNow() -> Bool {
+  private mutating func overtakes(at now: Instant) -> Bool {
     guard settings.reordering.probability > 0 else { return false }
     sinceReordering += 1
-    guard sinceReordering >= settings.reordering.gap, reordering.chance(settings.reordering.probability) else {
+    guard sinceReordering >= settings.reordering.gap, reordering.chance(settings.reordering.probability, at: now) else {
       return false
     }
     sinceReordering = 0
@@ -171,6 +190,7 @@ struct Wire: ~Copyable {
     let old = settings.rate
     settings = new
     loss.change(to: new.loss, at: now)
+    noteState(at: now)
     guard let old, old != new.rate else { return false }
     settle(at: now)
     guard !queue.isEmpty else { return false }
@@ -186,6 +206,7 @@ struct Wire: ~Copyable {
   mutating func setUp(_ up: Bool, at now: Instant) {
     guard up != isUp else { return }
     isUp = up
+    noteState(at: now)
     if up { return }
     epoch &+= 1
     statistics.cutPackets += flying
