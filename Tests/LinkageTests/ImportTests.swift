@@ -16,7 +16,10 @@ import Testing
     ("CallStack/Bitstreams", ["CallCore"]), ("CallStack/RTP", ["Bitstreams", "CallCore"]),
     ("CallStack/CongestionControl", ["CallCore", "RTP"]),
     ("CallStack/Pictures", ["CallCore"]),
-    ("CallStack/Codecs", ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264", "CAOM", "CDAV1D"]),
+    (
+      "CallStack/Codecs",
+      ["Bitstreams", "CallCore", "Pictures", "COpus", "CVPX", "COpenH264", "CAOM", "CDAV1D", "Synchronization"]
+    ),
     ("CallStack/JitterBuffer", ["CallCore", "RTP", "Codecs"]),
     ("CallStack/VideoReceive", ["Bitstreams", "CallCore", "RTP"]),
     ("CallStack/SRTP", ["CallCore", "COpenSSL"]),

@@ -3,7 +3,8 @@ package import CallCore
 
 /// An Opus encoder (libopus) for 48 kHz interleaved 16-bit samples of a call.
 ///
-/// It is deterministic: the same settings and samples give the same bytes. The owner measures the time spent inside.
+/// It is deterministic: the same settings and samples give the same bytes. So with a common cache it encodes only what
+/// no other encoder has encoded before. The owner measures the time spent inside.
 package final class OpusEncoder {
   package struct Settings: Hashable, Sendable {
     package var channels = 1
@@ -26,8 +27,11 @@ package final class OpusEncoder {
 
   package private(set) var settings: Settings
   private let encoder: OpaquePointer
+  /// What was encoded elsewhere; nil for calls that do not repeat.
+  private var past: OpusEncoderPast?
 
-  package init(settings: Settings = Settings()) throws(CodecError) {
+  /// - Parameter cache: the packets of earlier encoders, for calls that repeat.
+  package init(settings: Settings = Settings(), cache: EncodedAudioCache? = nil) throws(CodecError) {
     try Self.validate(settings)
     var code: Int32 = 0
     guard
@@ -36,7 +40,8 @@ package final class OpusEncoder {
     else { throw .library(code: code) }
     self.encoder = encoder
     self.settings = settings
-    try apply(settings)
+    past = cache.map(OpusEncoderPast.init)
+    try change(to: settings)
   }
 
   deinit { opus_encoder_destroy(encoder) }
@@ -45,8 +50,13 @@ package final class OpusEncoder {
   package func update(_ settings: Settings) throws(CodecError) {
     guard settings.channels == self.settings.channels else { throw .unsupportedSetting("channels") }
     try Self.validate(settings)
-    try apply(settings)
+    try change(to: settings)
     self.settings = settings
+  }
+
+  private func change(to settings: Settings) throws(CodecError) {
+    guard past != nil else { return try apply(settings) }
+    past?.change(to: settings)
   }
 
   /// Encodes the interleaved samples of one packet, and appends it to `output`.
@@ -59,6 +69,36 @@ package final class OpusEncoder {
     }
     let room = Int32(min(output.freeCapacity, Self.maximumPacketSize))
     guard room > 0 else { throw .bufferTooSmall }
+    guard past != nil else { return try encodeNow(samples, room: room, into: &output) }
+    if let known = past?.known(samples, room: room, into: &output) { return known }
+    try catchUp()
+    let start = output.count
+    let audio = try encodeNow(samples, room: room, into: &output)
+    past?.keep(output.span.bytes.extracting(start..<output.count).copied, audio)
+    return audio
+  }
+
+  /// Encodes what other encoders have encoded in its place, so that its state is as if it had.
+  private func catchUp() throws(CodecError) {
+    guard let steps = past?.takeSteps(), !steps.isEmpty else { return }
+    let discarded = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: Self.maximumPacketSize)
+    defer { discarded.deallocate() }
+    for step in steps {
+      switch step {
+      case .settings(let settings): try apply(settings)
+      case .reset: _ = callsim_opus_encoder_reset(encoder)
+      case .samples(let samples, let room):
+        var output = OutputSpan<UInt8>(buffer: discarded, initializedCount: 0)
+        _ = try encodeNow(samples.span, room: room, into: &output)
+        _ = output.finalize(for: discarded)
+      }
+    }
+  }
+
+  private func encodeNow(
+    _ samples: Span<Int16>, room: Int32, into output: inout OutputSpan<UInt8>
+  ) throws(CodecError) -> EncodedAudio {
+    let frame = samples.count / settings.channels
     var written: Int32 = 0
     output.withUnsafeMutableBufferPointer { buffer, count in
       guard let base = buffer.baseAddress else { return }
@@ -73,7 +113,9 @@ package final class OpusEncoder {
   }
 
   /// Resets all signal history; settings stay.
-  package func reset() { _ = callsim_opus_encoder_reset(encoder) }
+  package func reset() {
+    if past == nil { _ = callsim_opus_encoder_reset(encoder) } else { past?.reset() }
+  }
 
   private static func validate(_ settings: Settings) throws(CodecError) {
     guard (1...2).contains(settings.channels) else { throw .unsupportedSetting("channels") }

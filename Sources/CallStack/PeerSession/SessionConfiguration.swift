@@ -130,6 +130,9 @@ public struct AudioSettings: Hashable, Sendable {
   /// Whether lost packets are sent again on a separate stream (RFC 4588), if the peer agrees. No browser does that for
   /// audio.
   package var retransmitsOnItsOwnStream = false
+  /// Whether Opus packets that another call of this process has made of the same samples are taken as they are: the same
+  /// bytes for less work.
+  package var reusesEncodedAudio = false
   /// The first sequence number, to provoke wrap-around; nil for a random one.
   package var initialSequenceNumber: UInt16?
 

@@ -10,6 +10,8 @@ extension AudioSettings {
     self.init()
     codecs = audio.formats.compactMap { AudioCodec(rawValue: $0.rawValue) }
     redundantPackets = audio.repeatedPackets
+    // Runs of many seeds play the same sounds.
+    reusesEncodedAudio = true
     if let stereo = audio.stereo { self.stereo = stereo }
     if let ptime = audio.ptime { self.ptime = ptime }
     if let bitrate = audio.bitrate { self.bitrate = bitrate }

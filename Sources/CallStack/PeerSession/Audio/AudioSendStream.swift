@@ -86,7 +86,7 @@ final class AudioSendStream {
       let opus = encoding.opus(
         complexity: settings.complexity, expectedPacketLoss: settings.expectedLossPercent ?? expectedLoss ?? 0)
       do throws(CodecError) {
-        return .opus(try OpusEncoder(settings: opus))
+        return .opus(try OpusEncoder(settings: opus, cache: settings.reusesEncodedAudio ? .shared : nil))
       } catch {
         preconditionFailure("validated audio settings were refused: \(error)")
       }
