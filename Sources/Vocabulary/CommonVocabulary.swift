@@ -56,7 +56,8 @@ public enum CommonVocabulary {
   public static func isOfConnection(_ name: String) -> Bool {
     machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf."].contains { name.hasPrefix($0) }
       || [
-        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "ice.restart", "ice.server-error",
+        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.psnr", "q.ssim", "ice.restart",
+        "ice.server-error",
         "media.first-sent", "bandwidth.estimate",
       ].contains(name)
   }
@@ -127,6 +128,13 @@ public enum CommonVocabulary {
     ValueDeclaration("q.mouth_to_ear", .duration, "delay from the remote microphone to this speaker"),
     ValueDeclaration(
       "q.frame_delay", .duration, "delay from the remote camera to this screen, of the picture that is shown"),
+    ValueDeclaration(
+      "q.psnr", .real, unit: "dB",
+      "peak signal-to-noise ratio of the luma of the picture that is shown, against the one that the camera took, at "
+        + "most 100; of real pictures alone"),
+    ValueDeclaration(
+      "q.ssim", .real,
+      "structural similarity of the two (Wang et al. 2004, a Gaussian window of 11), at most 1; of real pictures alone"),
     ValueDeclaration(
       "q.recovery", .duration,
       "time from the last fault to sound that is heard again, after an interruption of 100 ms or more"),

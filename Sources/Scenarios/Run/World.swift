@@ -133,10 +133,20 @@ final class World {
 
   /// Returns the age of the picture that the peer shows now, when it was shown, wherever it was taken; nil while it
   /// shows none.
-  func frameDelay(to peer: VirtualPeer, over connection: String) -> Interval? {
-    guard let shown = peer.videoRecord.shown(over: connection), simulator.now - shown.at < StatsSampler.period else {
-      return nil
+  func shownPicture(to peer: VirtualPeer, over connection: String) -> ShownPicture? {
+    guard let shown = peer.videoRecord.shown(over: connection), simulator.now - shown.at < StatsSampler.period,
+      let (camera, captured) = peers.lazy.compactMap({ other in
+        other.videoRecord.captureTime(of: shown).map { (other.videoRecord, $0) }
+      }).first
+    else { return nil }
+    // Painted and compared only where it is asked for.
+    let pictures = {
+      peer.videoRecord.picture(over: connection).flatMap { picture in
+        camera.original(of: shown).map { (picture, $0) }
+      }
     }
-    return peers.lazy.compactMap { $0.videoRecord.captureTime(of: shown) }.first.map { shown.at - $0 }
+    return ShownPicture(
+      delay: shown.at - captured, peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
+      structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
   }
 }

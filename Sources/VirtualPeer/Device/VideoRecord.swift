@@ -1,4 +1,5 @@
 package import CallCore
+package import Pictures
 
 /// Capture times of a peer's camera pictures, and the picture that its screen shows. Only a simulator knows both.
 package final class VideoRecord {
@@ -16,6 +17,9 @@ package final class VideoRecord {
   /// The sources of video that this peer sends.
   private var sources: [UInt32] = []
   private var shown: [String: Shown] = [:]
+  private var pictures: [String: VideoFrame] = [:]
+  /// The painter of this peer's camera pictures; nil for modelled ones.
+  var painter: GeneratedVideo?
 
   init() {}
 
@@ -27,7 +31,18 @@ package final class VideoRecord {
     if !sources.contains(source) { sources.append(source) }
   }
 
-  func show(_ picture: Shown, over connection: String) { shown[connection] = picture }
+  func show(_ shown: Shown, _ picture: VideoFrame?, over connection: String) {
+    self.shown[connection] = shown
+    pictures[connection] = picture
+  }
+
+  /// Returns the picture that was shown last for a connection; nil from a modelled codec.
+  package func picture(over connection: String) -> VideoFrame? { pictures[connection] }
+
+  /// Returns a camera picture as it was taken; nil for one of another peer, and for modelled ones.
+  package func original(of picture: Shown) -> VideoFrame? {
+    captureTime(of: picture) == nil ? nil : painter?.frame(picture.contentID)
+  }
 
   /// Returns the picture that was shown last for a connection, by its trace subject.
   package func shown(over connection: String) -> Shown? { shown[connection] }

@@ -211,7 +211,7 @@ final class SessionConnection: PeerConnection {
     environment.device.shown(at: frame.rendered)
     guard let contentID = frame.contentID else { return }
     environment.videoRecord.show(
-      VideoRecord.Shown(ssrc: frame.ssrc, contentID: contentID, at: frame.rendered), over: subject)
+      VideoRecord.Shown(ssrc: frame.ssrc, contentID: contentID, at: frame.rendered), frame.picture, over: subject)
   }
 
   // MARK: Audio

@@ -29,6 +29,7 @@ final class VideoLoop {
     let seed = seeds.next()
     let painted = environment.media == .real ? source : nil
     video = painted.map { GeneratedVideo($0.kind, size: size, seed: seed) }
+    environment.videoRecord.painter = video
     var phases = environment.random.stream("camera-phase")
     let phase = phases.uniform(below: UInt64(1_000_000_000 / settings.frameRate))
     beginning = clock.now + Interval(nanoseconds: Int64(phase))

@@ -18,6 +18,10 @@ package enum HarnessEvents {
   /// The delay from the remote microphone to this speaker.
   public static let mouthToEar = sample("q.mouth_to_ear", Interval.self)
   public static let frameDelay = sample("q.frame_delay", Interval.self)
+  /// The peak signal-to-noise ratio of the luma of the picture that is shown, in dB.
+  public static let peakSignalToNoise = sample("q.psnr", Double.self)
+  /// The structural similarity of the picture that is shown (`ssim_gauss11`).
+  public static let structuralSimilarity = sample("q.ssim", Double.self)
   /// The time from the last fault to audible sound, after an interruption.
   public static let recovery = sample("q.recovery", Interval.self)
   /// A client's message reached its server, before faults: the user, and the fingerprints in its description.

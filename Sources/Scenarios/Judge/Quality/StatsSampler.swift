@@ -19,7 +19,7 @@ package final class StatsSampler {
     /// The partner of the owner's call, as its app reports it.
     let partner: Watch.Slot<String>
     var quality = QualityEstimator()
-    var frameDelay: Interval?
+    var picture: ShownPicture?
 
     var isProgram: Bool { owner?.stack == .external }
 
@@ -69,10 +69,10 @@ package final class StatsSampler {
   ///
   /// - Parameters:
   ///   - mouthToEar: the delay of the sample that the peer plays now, if known.
-  ///   - frameDelay: the delay of the picture that the peer shows now, if known.
+  ///   - picture: the picture that the peer shows now, if known.
   ///   - name: the trace subject of the connection.
   package func sample(
-    _ report: StatsReport, mouthToEar: Interval?, frameDelay: Interval? = nil, of name: String, at time: Instant
+    _ report: StatsReport, mouthToEar: Interval?, picture: ShownPicture? = nil, of name: String, at time: Instant
   ) {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
     // One end hears the packets that the other has sent. If the other end is unknown, quality is not measured.
@@ -83,7 +83,7 @@ package final class StatsSampler {
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     }
-    subject.frameDelay = frameDelay
+    subject.picture = picture
     for path in subject.wanted { write(path, report, subject) }
   }
 
@@ -111,7 +111,11 @@ package final class StatsSampler {
       write(quality.meanOpinionScore, as: HarnessEvents.meanOpinionScore, subject)
     case HarnessEvents.concealment.name: write(quality.concealment, as: HarnessEvents.concealment, subject)
     case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
-    case HarnessEvents.frameDelay.name: write(subject.frameDelay, as: HarnessEvents.frameDelay, subject)
+    case HarnessEvents.frameDelay.name: write(subject.picture?.delay, as: HarnessEvents.frameDelay, subject)
+    case HarnessEvents.peakSignalToNoise.name:
+      write(subject.picture?.peakSignalToNoise(), as: HarnessEvents.peakSignalToNoise, subject)
+    case HarnessEvents.structuralSimilarity.name:
+      write(subject.picture?.structuralSimilarity(), as: HarnessEvents.structuralSimilarity, subject)
     case HarnessEvents.recovery.name: break
     default:
       guard let value = report.value(of: path) else { return }
