@@ -31,7 +31,7 @@ let linux = Target.Dependency.target(name: "CLinux", condition: .when(platforms:
 // What the page of `--report html` is put together from.
 let page = [
   "report.html", "report.css", "page.js", "suite.js", "timeline.js", "lanes.js", "charts.js", "sequence.js", "run.js",
-  "coverage.html", "coverage.css",
+  "static.html", "coverage.css", "compare.css",
 ].map { Resource.embedInCode("Report/Page/\($0)") }
 package.targets = [
   .systemLibrary(name: "COpenSSL", path: c + "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),

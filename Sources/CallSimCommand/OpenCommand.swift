@@ -38,7 +38,7 @@ struct OpenCommand: ParsableCommand {
   /// Opens the page in a browser.
   ///
   /// - Returns: Whether it was opened.
-  private static func show(_ path: String) -> Bool {
+  static func show(_ path: String) -> Bool {
     guard Output.isTerminal(STDOUT_FILENO), let opener = opener() else { return false }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: opener)

@@ -48,10 +48,12 @@ struct ReplayCommand: ParsableCommand {
     help: ArgumentHelp("A program takes the place of a peer's stack.", valueName: "name=external:command"))
   var programs: [String] = []
 
+  @OptionGroup var arms: ArmArguments
+
   @OptionGroup var allowed: ProgramArguments
 
   func run() throws {
-    let overrides = try Assignment.parse(overrides, programs: programs)
+    let overrides = try Assignment.parse(overrides, programs: programs) + arms.overrides()
     let (first, last) = (try from.map { try Self.time($0, of: "--from") }, try until.map { try Self.time($0) })
     if let first, let last, first > last {
       throw UsageProblem(message: "--from \(from ?? "") comes after --until \(until ?? ""), so that nothing is printed")

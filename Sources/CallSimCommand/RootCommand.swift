@@ -17,7 +17,8 @@ struct RootCommand: ParsableCommand {
   private static var commands: [any ParsableCommand.Type] {
     var commands: [any ParsableCommand.Type] = [
       RunCommand.self, ValidateCommand.self, ListCommand.self, ExplainCommand.self, ReplayCommand.self,
-      DiffCommand.self, CoverageCommand.self, OpenCommand.self, FuzzCommand.self, ExploreCommand.self,
+      DiffCommand.self, CompareCommand.self, CoverageCommand.self, OpenCommand.self, FuzzCommand.self,
+      ExploreCommand.self,
       ShrinkCommand.self, MergeCommand.self, BisectCommand.self,
       SchemaCommand.self, DoctorCommand.self,
       LiveCommand.self, TURNCommand.self,

@@ -16,6 +16,8 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var scenarios: ScenarioArguments
 
+  @OptionGroup var arms: ArmArguments
+
   @OptionGroup var programs: ProgramArguments
 
   @OptionGroup var chosen: SelectionArguments
@@ -59,7 +61,7 @@ struct RunCommand: ParsableCommand {
   func run() throws {
     let selection = try selection()
     var outputs = try ReportOutputs(requests: try requests(), quiet: quiet, slowest: slowest)
-    let collection = try scenarios.load()
+    let collection = try scenarios.load(arms.overrides())
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
     if collection.isRefused { try report(collection, plan, to: &outputs) }
     try collection.requireValid()
@@ -160,7 +162,7 @@ struct RunCommand: ParsableCommand {
       throw UsageProblem(message: "--slowest takes a count from 0 to 1000000, not \(slowest)")
     }
     guard !out.isEmpty else { throw UsageProblem(message: "--out takes a folder") }
-    selection.overrides = try scenarios.parsedOverrides()
+    selection.overrides = try scenarios.parsedOverrides() + arms.overrides()
     if lastFailed { selection.names = try lastFailedNames(selection.overrides) }
     selection.shard = try shard.map(Self.parseShard)
     return selection
@@ -187,7 +189,9 @@ struct RunCommand: ParsableCommand {
   }
 
   private func header(_ plan: SuitePlan) -> SuiteHeader {
-    var words = scenarios.overrides.map { "--set \($0)" } + scenarios.programs.map { "--peer \($0)" }
+    var words =
+      scenarios.overrides.map { "--set \($0)" } + scenarios.programs.map { "--peer \($0)" }
+      + arms.arms.map { "--arm \($0)" } + arms.measures.map { "--measure \($0)" }
     words += chosen.words
     if let shard { words.append("--shard \(shard)") }
     words += chosen.seedWords

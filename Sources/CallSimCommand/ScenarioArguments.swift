@@ -23,9 +23,11 @@ struct ScenarioArguments: ParsableArguments {
   }
 
   /// Finds and reads the files.
-  func load() throws -> ScenarioCollection {
+  ///
+  /// - Parameter arms: The arms and measures of options.
+  func load(_ arms: [ScenarioOverride] = []) throws -> ScenarioCollection {
     let files = try Self.find(paths)
-    let overrides = try parsedOverrides()
+    let overrides = try parsedOverrides() + arms
     let collection = ScenarioCollection(
       paths: files, registry: CallSimProgram.profiles.registry, overrides: overrides)
     try collection.requireTargets(of: overrides)
@@ -80,7 +82,7 @@ extension ScenarioCollection {
     let files = file.map { [$0] } ?? self.files
     let known = Set(files.flatMap(\.variables)).sorted()
     // With errors in files, the variable may be in one of those.
-    for override in overrides where override.replacedPeer == nil && errorCount == 0 {
+    for override in overrides where override.variable != nil && errorCount == 0 {
       guard !known.contains(override.name) else { continue }
       let hint =
         Suggestion.hint(for: override.name, among: known, noun: "there are")

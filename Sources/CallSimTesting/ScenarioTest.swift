@@ -5,7 +5,8 @@ public import Testing
 /// One argument of a test: a run of a scenario, or an error that prevents runs.
 public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArgumentEncodable {
   private enum Content: Sendable {
-    case runs(SuitePlan.Entry, seeds: [UInt64], overrides: [ScenarioOverride], ProfileCatalogue, program: String)
+    /// Cells that are judged together: the arms of a comparison, or one.
+    case runs([SuitePlan.Entry], seeds: [UInt64], overrides: [ScenarioOverride], ProfileCatalogue, program: String)
     case unreadable(DiagnosticReport)
     case refused(String)
   }
@@ -18,11 +19,13 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArg
   private let sourceLocation: SourceLocation
 
   init(
-    _ entry: SuitePlan.Entry, seeds: [UInt64], overrides: [ScenarioOverride], _ profiles: ProfileCatalogue,
+    _ entries: [SuitePlan.Entry], seeds: [UInt64], overrides: [ScenarioOverride], _ profiles: ProfileCatalogue,
     _ program: String, at sourceLocation: SourceLocation
   ) {
-    name = seeds.count == 1 ? entry.cell.runID(seed: seeds[0]) : entry.cell.id
-    content = .runs(entry, seeds: seeds, overrides: overrides, profiles, program: program)
+    let cell = entries[0].cell
+    name =
+      entries.count > 1 ? cell.pointID : seeds.count == 1 ? cell.runID(seed: seeds[0]) : cell.id
+    content = .runs(entries, seeds: seeds, overrides: overrides, profiles, program: program)
     self.sourceLocation = sourceLocation
   }
 
@@ -60,21 +63,24 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArg
       for error in report.errors {
         record("\(error.code.map { "\($0): " } ?? "")\(error.message)", at: place(error.location))
       }
-    case .runs(let entry, let seeds, let overrides, let profiles, let program):
-      if let started = entry.cell.programs(besides: []).first {
+    case .runs(let entries, let seeds, let overrides, let profiles, let program):
+      if let started = entries[0].cell.programs(besides: []).first {
         record(
           "peer '\(started.peer)' is a program, which a test does not start; play it with "
-            + "\(program) run --allow-programs \(entry.path)", at: sourceLocation)
+            + "\(program) run --allow-programs \(entries[0].path)", at: sourceLocation)
         return []
       }
-      return play(entry, seeds, overrides, profiles, program)
+      var arms = ArmLedger()
+      let results = entries.flatMap { play($0, seeds, overrides, profiles, program, &arms) }
+      if let together = arms.close(overrides: overrides).run { record(together) }
+      return results
     }
     return []
   }
 
   private func play(
     _ entry: SuitePlan.Entry, _ seeds: [UInt64], _ overrides: [ScenarioOverride], _ profiles: ProfileCatalogue,
-    _ program: String
+    _ program: String, _ arms: inout ArmLedger
   ) -> [RunResult] {
     var ledger = SeedLedger()
     var results: [RunResult] = []
@@ -84,11 +90,13 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible, CustomTestArg
         let result = try run.execute()
         results.append(result)
         ledger.add(result)
+        arms.add(result, of: entry)
         var replay = ReplayCommandLine(runID: result.id, path: entry.path, overrides: overrides)
         replay.program = program
         record(ReportedRun(result: result, replay: replay.text))
       } catch {
         ledger.addNotRun()
+        arms.addNotRun()
         record("\(entry.cell.runID(seed: seed)) could not be played: \(error)", at: sourceLocation)
       }
     }

@@ -56,12 +56,23 @@ public struct Scenarios: RandomAccessCollection, Sendable {
         clash.id, refusedFor: "several files have this id: \(clash.paths.joined(separator: ", "))", at: sourceLocation)
     }
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
+    var points: [[SuitePlan.Entry]] = []
     for entry in plan.entries {
+      if let last = points.last?.first, entry.cell.scenario.arms != nil, last.path == entry.path,
+        last.cell.pointID == entry.cell.pointID
+      {
+        points[points.count - 1].append(entry)
+      } else {
+        points.append([entry])
+      }
+    }
+    for entries in points {
+      let entry = entries[0]
       // Seeds that are judged together belong to one test.
       let isJudgedTogether = entry.cell.scenario.expectations.contains(where: \.isJudgedAcrossSeeds)
       for seeds in isJudgedTogether ? [entry.seeds] : entry.seeds.map({ [$0] }) {
         tests.append(
-          ScenarioTest(entry, seeds: seeds, overrides: selection.overrides, profiles, program, at: sourceLocation))
+          ScenarioTest(entries, seeds: seeds, overrides: selection.overrides, profiles, program, at: sourceLocation))
       }
     }
     if tests.isEmpty {

@@ -5,7 +5,7 @@ import Testing
 
   @Test(arguments: [
     "callsim", "run", "validate", "list", "explain", "replay", "diff", "coverage", "open", "fuzz", "explore", "shrink",
-    "merge", "bisect", "schema", "doctor", "live", "turn",
+    "merge", "bisect", "compare", "schema", "doctor", "live", "turn",
   ])
   func `every help text is as it was reviewed`(command: String) throws {
     let arguments = command == "callsim" ? ["--help"] : [command, "--help"]
@@ -150,14 +150,17 @@ import Testing
     "artifacts": "all", "format": "json", "alternate": "127.0.0.1:1", "ports": "1-2", "serve": "127.0.0.1:1",
   ]
   private static let repeated = [
-    "run": ["set", "peer", "pass-env", "tag", "k", "cell", "report"], "replay": ["trace", "set", "peer", "pass-env"],
+    "run": ["set", "peer", "arm", "measure", "pass-env", "tag", "k", "cell", "report"],
+    "replay": ["trace", "set", "peer", "arm", "measure", "pass-env"],
+    "compare": ["set", "peer", "arm", "measure", "pass-env", "tag", "k", "cell", "report"],
     "diff": ["set"], "coverage": ["set", "peer", "pass-env", "tag", "k", "cell"], "validate": ["set", "peer"],
     "list": ["set", "peer"], "live": ["stun", "turn", "interface"],
     "turn": ["listen", "listen-tls", "relay-ip", "external-ip", "user", "allow", "deny"],
   ]
 
   @Test(arguments: [
-    "run", "validate", "list", "explain", "replay", "diff", "coverage", "open", "schema", "doctor", "live", "turn",
+    "run", "validate", "list", "explain", "replay", "diff", "compare", "coverage", "open", "schema", "doctor", "live",
+    "turn",
   ])
   func `an option that takes one value is refused when it is given twice`(command: String) throws {
     let workspace = try Workspace()

@@ -32,7 +32,7 @@ package enum AcrossSeeds {
       result.actual =
         "\(name) over \(Wording.count(measured.count, "run")) of each run's \(metric.statistic) "
         + "is \(metric.text(of: number))"
-    case .metric, .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: return nil
+    case .metric, .delta, .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: return nil
     }
     result.nearestMiss = nil
     return result

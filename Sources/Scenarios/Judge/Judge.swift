@@ -35,6 +35,7 @@ package final class Judge {
       case .count(let count): CountMonitor(count, context)
       case .recovers(let recovers): monitor(of: recovers)
       case .metric(let metric): MetricMonitor(metric, context)
+      case .delta(let delta): MetricMonitor(delta, context)
       case .sometimes(let predicate): SometimesMonitor(predicate, context)
       }
     monitors.append((expectation, monitor))

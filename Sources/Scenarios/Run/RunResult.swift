@@ -43,6 +43,10 @@ public struct RunResult: Hashable, Sendable {
   /// The first message of each type to each peer, as raw messages; empty if they were not requested.
   package var messages: [RawMessage] = []
 
+  /// The hashes of the channel's states from the start to the end of each second, for the arms of a comparison; empty
+  /// without arms.
+  public var channel: [UInt64] = []
+
   /// The coverage of the profiles, excluded from comparisons of runs; nil if it was not requested.
   package var coverage: RunCoverage?
 

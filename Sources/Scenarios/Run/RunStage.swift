@@ -40,6 +40,7 @@ final class RunStage {
     sampler = StatsSampler(scenario, watch: watch, anchors: context.anchors)
     paths = RelayPaths(watch: watch, wire: wire)
     let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
+    simulator.recordsChannels = scenario.arms != nil
     let world = try World(scenario: scenario, simulator: simulator)
     self.world = world
     var outputs = outputs
@@ -104,14 +105,14 @@ final class RunStage {
       for (subject, report) in peer.reports(where: { everybody || sampler.reads($0) }) {
         sampler.sample(
           report, mouthToEar: world.mouthToEar(to: peer, over: subject),
-          frameDelay: world.frameDelay(to: peer, over: subject), of: subject, at: now)
+          picture: world.shownPicture(to: peer, over: subject), of: subject, at: now)
         context.story.sample(report, of: subject, at: now)
         sampled?(report, peer.name)
       }
     }
     for server in world.callServers {
       for (subject, report) in server.reports(where: { everybody || sampler.reads($0) }) {
-        sampler.sample(report, mouthToEar: nil, frameDelay: nil, of: subject, at: now)
+        sampler.sample(report, mouthToEar: nil, picture: nil, of: subject, at: now)
         context.story.sample(report, of: subject, at: now)
       }
     }

@@ -76,6 +76,7 @@ public struct SingleRun {
     // Nothing begins after the end: what came of it would be judged by nobody.
     stage.director.end()
     let end = stage.now
+    let channel = stage.world.simulator.channelHashes(every: .seconds(1))
     judge.finish(at: end)
     stage.effects.finish()
     let programFailure = try playToRest(stage, judge, outputs)
@@ -103,6 +104,7 @@ public struct SingleRun {
       traceHash: context.trace.hash, eventCount: context.trace.count, virtualDuration: end - .zero,
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
+    result.channel = channel
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage
     if outputs.wantsMessages { result.messages = stage.world.firstMessages }

@@ -32,10 +32,12 @@ package struct SeedLedger {
   /// Ends a cell and judges its seeds together.
   package mutating func close(_ entry: SuitePlan.Entry, overrides: [ScenarioOverride]) -> Closing {
     defer { self = SeedLedger() }
-    let expectations = entry.cell.scenario.expectations.filter(\.isJudgedAcrossSeeds)
+    // Differences between arms are the matter of ArmLedger.
+    let all = entry.cell.scenario.expectations.filter { !$0.isDelta }
+    let expectations = all.filter(\.isJudgedAcrossSeeds)
     guard entry.isComplete, isConclusive else {
       let scenario = entry.cell.scenario
-      let isUntested = expectations.count == scenario.expectations.count && !scenario.expectsInvariantsOnly
+      let isUntested = expectations.count == all.count && !scenario.expectsInvariantsOnly
       return Closing(notJudged: expectations.count, isUntested: isUntested)
     }
     guard !expectations.isEmpty else { return Closing() }

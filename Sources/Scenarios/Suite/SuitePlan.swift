@@ -138,13 +138,21 @@ public struct SuitePlan: Sendable {
 /// together then report the same verdicts as the suite.
 struct ShardDealer {
   private var loads: [Int]
+  /// The shards of points of a matrix whose arms are judged together.
+  private var points: [String: Int] = [:]
 
   init(count: Int) { loads = Array(repeating: 0, count: count) }
 
   /// - Returns: the shard of each seed, counted from 0.
   mutating func deal(_ seeds: [UInt64], of cell: Cell) -> [Int] {
     guard cell.scenario.expectations.contains(where: \.isJudgedAcrossSeeds) else { return seeds.map { _ in take(1) } }
-    let shard = take(seeds.count)
+    var shard: Int
+    if let arms = cell.scenario.arms {
+      shard = points[cell.pointID] ?? take(seeds.count * arms.names.count)
+      points[cell.pointID] = shard
+    } else {
+      shard = take(seeds.count)
+    }
     return seeds.map { _ in shard }
   }
 

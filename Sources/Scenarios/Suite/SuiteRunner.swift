@@ -28,6 +28,8 @@ public final class SuiteRunner {
     public var directory = RunDirectory()
     /// The memory that a worker process may take, in MiB.
     public var memoryLimit = 2_048
+    /// Whether the arms of a point are judged together; false for a part of the seeds, which is compared elsewhere.
+    package var judgesArms = true
     /// Whether results hold the coverage of the profiles.
     package var wantsCoverage = false
 
@@ -44,6 +46,8 @@ public final class SuiteRunner {
     public var summary: SuiteSummary
     /// Whether a signal ended the suite.
     public var isInterrupted: Bool
+    /// What was measured in the arms of each point of a matrix that has arms.
+    package var comparisons: [ArmComparison] = []
   }
 
   private let plan: SuitePlan
@@ -58,6 +62,8 @@ public final class SuiteRunner {
   private let ownsDirectory: Bool
   private var summary = SuiteSummary()
   private var ledger = SeedLedger()
+  private var arms = ArmLedger()
+  private var comparisons: [ArmComparison] = []
   /// Whether an expectation of any cell was judged.
   private var hasJudged = false
 
@@ -86,7 +92,7 @@ public final class SuiteRunner {
     tellRest()
     summary.isUntested = !hasJudged && !summary.isShardEmpty
     for reporter in reporters { reporter.end(summary) }
-    return Outcome(summary: summary, isInterrupted: !isComplete)
+    return Outcome(summary: summary, isInterrupted: !isComplete, comparisons: comparisons)
   }
 
   /// - Returns: false when it was interrupted.
@@ -162,6 +168,7 @@ public final class SuiteRunner {
       }
       report(run)
       ledger.add(run.result)
+      arms.add(run.result, of: plan.entries[plan.runs[nextToTell - 1].entry])
       closeCell()
     }
   }
@@ -180,6 +187,7 @@ public final class SuiteRunner {
       nextToTell += 1
       summary.notRun += 1
       ledger.addNotRun()
+      arms.addNotRun()
       for reporter in reporters { reporter.notRun(run) }
       closeCell()
     }
@@ -193,6 +201,20 @@ public final class SuiteRunner {
     summary.notJudged += closing.notJudged
     if !closing.isUntested { hasJudged = true }
     if let run = closing.run { report(run) }
+    closePoint(after: entry)
+  }
+
+  /// Reports the comparison of the arms at a point of the matrix, after the last run of the last arm.
+  private func closePoint(after entry: Int) {
+    let point = plan.entries[entry]
+    let next = nextToTell < plan.runs.count ? plan.entries[plan.runs[nextToTell].entry] : nil
+    guard point.path != next?.path || point.cell.pointID != next?.cell.pointID else { return }
+    let closing = arms.close(overrides: plan.overrides)
+    if options.judgesArms { summary.notJudged += closing.notJudged }
+    if let comparison = closing.comparison { comparisons.append(comparison) }
+    guard options.judgesArms, let run = closing.run else { return }
+    hasJudged = true
+    report(run)
   }
 
   private func report(_ run: ReportedRun) {

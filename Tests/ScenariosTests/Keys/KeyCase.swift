@@ -72,27 +72,41 @@ struct Fingerprint {
     }
     isRefused = false
     var parts = ["\(file.id) \(file.seeds.all)"]
+    var arms = ArmLedger()
     for entry in SuitePlan(files: [file], hash: 0, selection: SuiteSelection()).entries {
-      let cell = entry.cell
-      var ledger = SeedLedger()
-      do {
-        var outputs = RunOutputs()
-        let bytes = PacketBytes()
-        if isInside { outputs.tap = bytes }
-        let result = try SingleRun(cell: cell, seed: 1, path: path, profiles: profiles).execute(outputs: outputs)
-        parts.append("\(bytes.hash)")
-        parts.append("\(cell.id) \(result.verdict)")
-        if !isJudgement { parts.append("\(result.traceHash)") }
-        parts += result.findings.map { "\($0.kind) \($0.actual) \($0.time)" }
-        parts += result.measurements.map { "\($0.measured ?? -1)" }
-        ledger.add(result)
-        let together = ledger.close(entry, overrides: []).run?.result
-        parts += together?.findings.map { "\($0.kind) \($0.actual)" } ?? []
-      } catch {
-        parts.append("cannot run: \(error)")
+      // A difference between arms needs several pairs.
+      for seed in entry.cell.scenario.arms == nil ? [1] : [1, 2, 3] as [UInt64] {
+        do {
+          parts += try Self.run(entry, seed, path, profiles, isJudgement: isJudgement, isInside: isInside, &arms)
+        } catch {
+          parts.append("cannot run: \(error)")
+        }
       }
     }
+    if let comparison = arms.comparison {
+      parts += comparison.findings.map { "\($0.kind) \($0.actual)" }
+      parts += [CompareText(CompareReport([comparison]), style: .plain).text, "\(comparison.isPrecise)"]
+    }
     self.text = parts.joined(separator: "\n")
+  }
+
+  private static func run(
+    _ entry: SuitePlan.Entry, _ seed: UInt64, _ path: String, _ profiles: ProfileCatalogue, isJudgement: Bool,
+    isInside: Bool, _ arms: inout ArmLedger
+  ) throws -> [String] {
+    var ledger = SeedLedger()
+    var outputs = RunOutputs()
+    let bytes = PacketBytes()
+    if isInside { outputs.tap = bytes }
+    let result = try SingleRun(cell: entry.cell, seed: seed, path: path, profiles: profiles).execute(outputs: outputs)
+    var parts = ["\(bytes.hash)", "\(entry.cell.id) \(result.verdict)"]
+    if !isJudgement { parts.append("\(result.traceHash)") }
+    parts += result.findings.map { "\($0.kind) \($0.actual) \($0.time)" }
+    parts += result.measurements.map { "\($0.measured ?? -1)" }
+    ledger.add(result)
+    arms.add(result, of: entry)
+    let together = ledger.close(entry, overrides: []).run?.result
+    return parts + (together?.findings.map { "\($0.kind) \($0.actual)" } ?? [])
   }
 }
 

@@ -5,7 +5,7 @@ import Vocabulary
 
 /// The cases of every key, and what has none with the reason.
 enum KeyCases {
-  static let all = document + topology + peers + timeline + expectations
+  static let all = document + topology + peers + timeline + expectations + comparisons
 
   /// Keys that change no run, and why they are there all the same.
   static let inert: [(site: String, reason: String)] =
@@ -60,7 +60,9 @@ enum KeyCases {
 
 @Suite struct `Keys of a scenario file` {
   @Test(arguments: KeyCases.all.filter { !$0.isEffect }) func `change the run, or are refused`(_ key: KeyCase) {
-    let isJudgement = (ExpectationVariant.all.map(\.key) + ["share"]).contains { key.site.hasPrefix($0 + ".") }
+    let isJudgement = (ExpectationVariant.all.map(\.key) + ["share", "compare", "measure"]).contains {
+      key.site.hasPrefix($0 + ".")
+    }
     let isInside = key.site.contains("clock") || key.site == "audio.codecs"
     let prints = key.values.map {
       Fingerprint(of: key.text($0), isJudgement: isJudgement, isInside: isInside)

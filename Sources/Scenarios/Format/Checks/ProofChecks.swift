@@ -46,7 +46,7 @@ struct ProofChecks {
     case .sequence(let sequence): proof(of: sequence)
     case .set(let set): proof(of: set)
     case .metric(let metric): proof(of: metric)
-    case .ends: nil
+    case .ends, .delta: nil
     }
   }
 
@@ -229,7 +229,7 @@ extension Expectation {
     case .eventually(let eventually): eventually.of
     case .ends(let ends): ends.of
     case .sequence(let sequence): sequence.of
-    case .always, .never, .leadsTo, .count, .recovers, .metric, .set, .sometimes: nil
+    case .always, .never, .leadsTo, .count, .recovers, .metric, .set, .sometimes, .delta: nil
     }
   }
 }

@@ -68,7 +68,7 @@ enum RunLengthChecks {
     case .recovers(let recovers):
       let fault = Anchor(kind: .entry(recovers.fault.value), span: recovers.fault.span, text: recovers.fault.value)
       return [("its deadline", after(fault, recovers.within, recovers.hold))]
-    case .set, .always, .never, .count, .metric, .sometimes: return []
+    case .set, .always, .never, .count, .metric, .sometimes, .delta: return []
     }
   }
 
@@ -106,6 +106,7 @@ extension Expectation {
     case .sequence(let sequence): sequence.isStrict
     case .set(let set): set.isStrict
     case .count(let count): count.bounds.contains(where: \.isUpper)
+    case .delta(let delta): !delta.isMeasure
     case .eventually, .leadsTo, .ends, .recovers, .sometimes: false
     }
   }

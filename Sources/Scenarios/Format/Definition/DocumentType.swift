@@ -12,6 +12,7 @@ struct DocumentDraft: Sendable {
   var vars: [Named<YAMLScalar>] = []
   var definitions: YAMLNode?
   var matrix: YAMLNode?
+  var compare: CompareDraft?
   var seeds = Seeds()
   var limits = Scenario.Limits()
   var duration: Located<Interval>?
@@ -41,6 +42,9 @@ struct DocumentDraft: Sendable {
     .key(
       "matrix", Matrix.format.deferred, \.matrix,
       "variables with several values; the scenario runs once for each combination"),
+    .key(
+      "compare", CompareDraft.type.format, \.compare,
+      "arms that differ in some settings, each run on the same channels: callsim compare"),
     .key("seeds", Seeds.format, \.seeds, "which seeds it runs with"),
   ]
 

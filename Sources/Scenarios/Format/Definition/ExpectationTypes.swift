@@ -65,7 +65,7 @@ struct ExpectationVariant: Sendable {
   }
 
   static let all = [
-    sequence, set, eventually, always, never, leadsTo, ends, count, recovers, metric, sometimes,
+    sequence, set, eventually, always, never, leadsTo, ends, count, recovers, metric, sometimes, delta,
   ]
 
   private static func needsText(_ path: ValuePath) -> String? {
@@ -328,6 +328,12 @@ struct ExpectationVariant: Sendable {
     .sometimes(payload.predicate)
   } back: {
     if case .sometimes(let predicate) = $0 { Sometimes(predicate: predicate) } else { nil }
+  }
+
+  private static let delta = ExpectationVariant("delta", DeltaDraft.type) { payload, node, reading in
+    payload.decoded(node, &reading).map { .delta($0) }
+  } back: {
+    if case .delta(let delta) = $0 { DeltaDraft(delta) } else { nil }
   }
 
   /// Returns whether the watched value can take all these values, and reports the others.

@@ -34,6 +34,8 @@ public struct Expectation: Sendable, Equatable {
     case metric(Metric)
     /// Over all seeds, the predicate was true at least once in at least one run.
     case sometimes(Predicate)
+    /// Over all seeds, the difference of a number between two arms.
+    case delta(Delta)
   }
 
   /// The values that a watched value takes, in order.
@@ -229,7 +231,7 @@ extension Expectation {
   package var isJudgedAcrossSeeds: Bool {
     if share != nil { return true }
     return switch kind {
-    case .sometimes: true
+    case .sometimes, .delta: true
     case .metric(let metric): metric.across == .seeds
     case .sequence, .set, .eventually, .always, .never, .leadsTo, .ends, .count, .recovers: false
     }

@@ -32,6 +32,8 @@ public struct Scenario: Sendable, Equatable {
   public var expectsInvariantsOnly = false
   /// The named predicates of `define`, in file order.
   public var definitions: [Definition] = []
+  /// The arms of which this is one; nil without a comparison.
+  public var arms: Arms?
   /// What a search may do to the scenario; nil if the file says nothing of it.
   public var fuzz: FuzzSettings?
 

@@ -60,7 +60,7 @@ extension Expectation {
       if case .predicate(let predicate)? = count.subject { [predicate] } else { [] }
     case .recovers(let recovers):
       if case .predicate(let predicate) = recovers.to { [predicate] } else { [] }
-    case .sequence, .set, .ends, .metric: []
+    case .sequence, .set, .ends, .metric, .delta: []
     }
   }
 }

@@ -47,8 +47,10 @@ extension DocumentDraft {
     }
     if scenario.expectsInvariantsOnly {
       expectations = .text(ExpectationReader.invariants)
-    } else if !scenario.expectations.isEmpty {
-      expectations = .list(scenario.expectations.enumerated().map { number, one in one.node(number: number) })
+    } else if scenario.expectations.contains(where: { !$0.isDelta }) {
+      // A text is one arm, and has no other to compare it with.
+      expectations = .list(
+        scenario.expectations.filter { !$0.isDelta }.enumerated().map { number, one in one.node(number: number) })
     }
     fuzz = scenario.fuzz.map { Scenario.FuzzSettings.type.format.encode($0) }
   }

@@ -6,6 +6,7 @@ struct CellReader {
   let profiles: UsedProfiles
 
   func scenario(_ root: YAMLNode, _ reading: inout Reading) -> Scenario? {
+    let root = reading.arm.map { $0.applied(to: root, &reading) } ?? root
     let substituted = mergingProfiles(into: Substitution.root(root, &reading), &reading)
     guard !reading.hasTooManyValues else { return nil }
     var draft = DocumentDraft()
@@ -47,6 +48,8 @@ struct CellReader {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
       scenario.expectsInvariantsOnly = node.scalar?.text == ExpectationReader.invariants
     }
+    scenario.arms = ArmsReader.arms(reading.compare, reading)
+    scenario.expectations += ArmsReader.measures(reading.compare, scenario.peers, &reading)
     if let node = draft.fuzz, let fuzz = Scenario.FuzzSettings.type.format.decode(node, &reading) {
       scenario.fuzz = fuzz
       FuzzChecks.check(fuzz, scenario, &reading)
@@ -128,19 +131,12 @@ struct CellReader {
   }
 
   private static func merge(_ own: YAMLNode, over below: YAMLNode) -> YAMLNode {
-    guard var entries = own.entries, let others = below.entries else { return own }
+    guard let entries = own.entries, let others = below.entries else { return own }
     let choosesNetwork = entries.contains { $0.key == "network" || $0.key == "networks" }
-    for other in others where other.key != "use" {
-      if choosesNetwork, other.key == "network" || other.key == "networks" { continue }
-      if let index = entries.firstIndex(where: { $0.key == other.key }) {
-        entries[index].value = merge(entries[index].value, over: other.value)
-      } else {
-        entries.append(other)
-      }
-    }
-    var copy = own
-    copy.content = .mapping(entries)
-    return copy
+    var below = below
+    below.content = .mapping(
+      others.filter { $0.key != "use" && !(choosesNetwork && ($0.key == "network" || $0.key == "networks")) })
+    return own.merged(over: below)
   }
 
   // MARK: - Names
@@ -282,6 +278,7 @@ extension Expectation {
     case .recovers(let recovers):
       if case .predicate(let predicate) = recovers.to { predicate.values } else { [] }
     case .metric(let metric): [metric.value]
+    case .delta(let delta): [delta.metric.value]
     case .sometimes(let predicate): predicate.values
     }
   }
@@ -294,6 +291,7 @@ extension Expectation {
     case .always(let invariably), .never(let invariably): [invariably.window]
     case .count(let count): [count.between]
     case .metric(let metric): [metric.window]
+    case .delta(let delta): [delta.metric.window]
     case .eventually, .leadsTo, .ends, .recovers, .sometimes: []
     }
   }

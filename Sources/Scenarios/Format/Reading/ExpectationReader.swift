@@ -54,6 +54,10 @@ enum ExpectationReader {
       isWanted = value
     }
     guard let kind = variant.decode(node, &reading), let header, isWanted else { return nil }
+    // A difference says nothing of the other arms.
+    if case .delta(let delta) = kind, let arm = reading.arm, !delta.arms.contains(where: { $0.value == arm.name }) {
+      return nil
+    }
     var expectation = Expectation(kind: kind)
     expectation.id = header.id?.value ?? "#\(number + 1)"
     expectation.severity = header.severity

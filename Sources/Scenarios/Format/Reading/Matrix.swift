@@ -71,6 +71,17 @@ struct Matrix: Sendable {
     }
   }
 
+  /// Returns the matrix with each cell in every arm, which changes fastest.
+  func withArms(_ names: [String]) -> Matrix {
+    guard !names.isEmpty else { return self }
+    var matrix = self
+    matrix.values[Scenario.Arms.variable] = names
+    matrix.cells = cells.flatMap { cell in
+      names.map { cell + [(Scenario.Arms.variable, YAMLScalar(text: $0, isPlain: true))] }
+    }
+    return matrix
+  }
+
   /// Returns whether the rules exclude a cell. They apply only to values of the file, not to a value that an override
   /// gives.
   func leavesOut(_ cell: [Assignment]) -> Bool {

@@ -24,6 +24,15 @@ struct Reading {
   static let maximumValueCount = 1_000_000
   var hasTooManyValues: Bool { valueCount > Self.maximumValueCount }
 
+  /// What the file says of the comparison.
+  var compare: CompareDraft?
+  /// The numbers to compare that options name, instead of those of the file.
+  var measureOptions: [YAMLNode] = []
+  /// The names of the arms that are compared.
+  var arms: [String] = []
+  /// The arm of the cell being decoded.
+  var arm: ArmPatch?
+
   /// The programs that replace peers, as `--peer` names them.
   var programs: [(peer: String, command: [String])] = []
 

@@ -5,9 +5,12 @@ import Vocabulary
 struct ScenarioLoader {
   var reading: Reading
   private var overrides: [(name: String, value: String)]
+  private let armOptions: [ArmOverride]
+  private let measureOptions: [MeasureOverride]
   /// The only cell to read; nil for all.
   private let cellID: String?
   private var profiles = UsedProfiles()
+  private var arms: [ArmPatch] = []
   /// Whether the file only declares named networks and peers for scenarios that use it.
   private(set) var isShared = false
 
@@ -17,7 +20,12 @@ struct ScenarioLoader {
   ) {
     reading = Reading(registry: registry, reader: reader)
     reading.programs = overrides.compactMap { ProgramOverride($0.name, $0.value) }.map { ($0.peer, $0.command) }
-    self.overrides = overrides.filter { ProgramOverride($0.name, $0.value) == nil }
+    measureOptions = overrides.compactMap { MeasureOverride($0.name, $0.value) }
+    armOptions = overrides.compactMap { ArmOverride($0.name, $0.value) }
+    self.overrides = overrides.filter {
+      ProgramOverride($0.name, $0.value) == nil && ArmOverride($0.name, $0.value) == nil
+        && MeasureOverride($0.name, $0.value) == nil
+    }
     reading.overrides = self.overrides
     self.cellID = cellID
   }
@@ -48,7 +56,11 @@ struct ScenarioLoader {
         hint: "write callsim: 1")
     }
     profiles.load(header.use, from: path, ancestors: [path], &reading)
-    let matrix = header.matrix.map { Matrix($0, &reading) } ?? Matrix()
+    reading.compare = header.compare
+    arms = ArmsReader.patches(header.compare, armOptions, in: root, &reading)
+    reading.arms = arms.map(\.name)
+    reading.measureOptions = ArmsReader.measures(measureOptions, &reading)
+    let matrix = (header.matrix.map { Matrix($0, &reading) } ?? Matrix()).withArms(reading.arms)
     let cells = cells(of: root, header, matrix)
     guard !reading.hasTooManyValues, !reading.diagnostics.contains(where: { $0.code == .noCellLeft }) else {
       return nil
@@ -92,6 +104,8 @@ struct ScenarioLoader {
       if let cellID, !label.isEmpty, !cellID.hasSuffix("[\(label)]") { continue }
       reading.cell = label.isEmpty ? nil : label
       reading.variables = assignments.map { ($0.variable, $0.value) } + variables(header)
+      let arm = assignments.last { $0.variable == Scenario.Arms.variable }?.value.text
+      reading.arm = arms.first { $0.name == arm }
       let used = reading.scope.used
       reading.scope = Scope()
       reading.scope.used = used
@@ -110,6 +124,7 @@ struct ScenarioLoader {
       if reading.diagnostics.count - before > 200 { break }
     }
     reading.cell = nil
+    reading.arm = nil
     if seen.isEmpty, !matrix.cells.isEmpty, let entry = root.entry("matrix") {
       let values = overrides.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
       reading.report(
@@ -150,7 +165,7 @@ struct ScenarioLoader {
 
   /// Reports guards that are false in every cell. With overrides only some cells are read, so nothing is reported.
   private mutating func checkGuards(_ matrix: Matrix) {
-    guard !matrix.variables.isEmpty, overrides.isEmpty else { return }
+    guard !(matrix.variables.isEmpty && arms.isEmpty), overrides.isEmpty else { return }
     for (span, isEverTrue) in reading.guards where !isEverTrue {
       reading.report(.neverTested, "this is false in every cell of the matrix", at: span)
     }

@@ -16,8 +16,19 @@ extension ScenarioOverride {
   /// The peer that a program replaces; nil for an override of a variable.
   public var replacedPeer: String? { ProgramOverride(name, value)?.peer }
 
+  /// The variable of the file; nil for an override of a peer, an arm or a measure.
+  public var variable: String? { replacedPeer == nil && addedArm == nil && !isMeasure ? name : nil }
+
+  /// The arm that is added; nil for any other override.
+  private var addedArm: String? { ArmOverride(name, value)?.name }
+  /// Whether it is a number to compare.
+  private var isMeasure: Bool { MeasureOverride(name, value) != nil }
+
   /// The command line option of the override.
-  public var option: String { replacedPeer == nil ? "--set" : "--peer" }
+  public var option: String {
+    if isMeasure { return "--measure" }
+    return addedArm != nil ? "--arm" : replacedPeer == nil ? "--set" : "--peer"
+  }
   /// The argument of the option.
-  public var argument: String { "\(replacedPeer ?? name)=\(value)" }
+  public var argument: String { isMeasure ? value : "\(replacedPeer ?? addedArm ?? name)=\(value)" }
 }

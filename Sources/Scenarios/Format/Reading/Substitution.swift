@@ -1,6 +1,6 @@
 /// Replaces `${name}` by the values of `vars` and `matrix`.
 struct Substitution {
-  private static let untouched = ["vars", "matrix"]
+  private static let untouched = ["vars", "matrix", "compare"]
   /// Keys without an effect on a run: a variable that appears only there is not used.
   private static let forPeople = ["title", "why"]
   /// The list whose items may have a condition on variables.

@@ -24,6 +24,8 @@ final class MetricMonitor: Monitor {
   private let slot: Watch.Slot<TraceDatum>
   private let span: ObservedWindow
   private let readsBorders: Bool
+  /// Whether the number is only shown, so that its absence is no lack.
+  private let isMeasure: Bool
   private var samples = SampleSeries()
   private var heard: [Double] = []
   private var hasOpened = false
@@ -36,15 +38,27 @@ final class MetricMonitor: Monitor {
   private var opening = BorderReading()
   private var closing = BorderReading()
 
-  init(_ metric: Expectation.Metric, _ context: MonitorContext) {
+  convenience init(_ metric: Expectation.Metric, _ context: MonitorContext) {
+    let across = metric.across == .seeds ? " across seeds" : ""
+    self.init(
+      metric, "\(metric.statistic) of \(metric.value)\(across) is \(Wording.bounds(metric.bounds))", context)
+  }
+
+  /// Measures the number of one arm; the runs of both decide.
+  convenience init(_ delta: Expectation.Delta, _ context: MonitorContext) {
+    var metric = delta.metric
+    metric.across = .seeds
+    self.init(metric, "\(delta)", isMeasure: delta.isMeasure, context)
+  }
+
+  private init(_ metric: Expectation.Metric, _ text: String, isMeasure: Bool = false, _ context: MonitorContext) {
     self.metric = metric
+    self.isMeasure = isMeasure
     self.context = context
     slot = context.watch.slot(metric.value.subject, metric.value.name)
     span = ObservedWindow(metric.window, context)
     readsBorders = metric.value.isStatistic && [.first, .last, .rate, .delta].contains(metric.statistic)
-    let across = metric.across == .seeds ? " across seeds" : ""
-    ruling = Ruling(
-      expected: "\(metric.statistic) of \(metric.value)\(across) is \(Wording.bounds(metric.bounds)), \(span.text)")
+    ruling = Ruling(expected: "\(text), \(span.text)")
     context.watch.listen(slot) { [unowned self] in hear($0) }
     context.watch.listen(slot, toLosses: { [unowned self] in loseConnection() })
     if isOfOnePair { context.watch.listen(pair) { [unowned self] in select(at: $0.time) } }
@@ -181,17 +195,21 @@ final class MetricMonitor: Monitor {
 
   // MARK: The end
 
+  private func lacks(at time: Instant, _ reason: String) {
+    ruling.decide(isMeasure ? .shared : .vacuous, at: time, reason)
+  }
+
   private func conclude(at time: Instant) {
-    if let reason = span.emptiness ?? span.brevity { return ruling.decide(.vacuous, at: time, reason) }
-    if let mixture { return ruling.decide(.vacuous, at: time, mixture) }
+    if let reason = span.emptiness ?? span.brevity { return lacks(at: time, reason) }
+    if let mixture { return lacks(at: time, mixture) }
     takeBorders(time)
     samples.counting = metric.value.counting
     guard !samples.isEmpty else {
-      return ruling.decide(.vacuous, at: time, "no sample of \(metric.value), \(span.text)\(sampling)")
+      return lacks(at: time, "no sample of \(metric.value), \(span.text)\(sampling)")
     }
     let statistic = metric.statistic
     guard var number = samples.statistic(statistic) else {
-      return ruling.decide(.vacuous, at: time, "only one sample of \(metric.value), \(span.text)")
+      return lacks(at: time, "only one sample of \(metric.value), \(span.text)")
     }
     if statistic == .rate, metric.isOfBytes { number *= 8 }
     ruling.measured = number
@@ -253,5 +271,14 @@ extension Expectation.Statistic: CustomStringConvertible {
     case .delta: "delta"
     case .percentile(let percent): "p\(percent)"
     }
+  }
+}
+
+extension Expectation.Delta: CustomStringConvertible {
+  /// The difference in words: `mean of bob.q.mos, fec minus plain, is > 0.1`.
+  public var description: String {
+    let number = "\(metric.statistic) of \(metric.value)"
+    guard !isMeasure else { return number }
+    return "\(number), \(arms.map(\.value).joined(separator: " minus ")), is \(Wording.bounds(bounds))"
   }
 }

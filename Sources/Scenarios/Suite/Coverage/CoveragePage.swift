@@ -9,13 +9,7 @@ package struct CoveragePage {
 
   /// The page.
   package var text: String {
-    let bytes = { (bytes: [UInt8]) in String(decoding: bytes, as: UTF8.self) }
-    let style = bytes(PackageResources.report_css) + bytes(PackageResources.coverage_css)
-    let page = bytes(PackageResources.coverage_html).replacing("/*STYLE*/", with: style)
-    guard let place = page.firstRange(of: "<!--CONTENT-->") else {
-      preconditionFailure("the page has no place for its content")
-    }
-    return page[..<place.lowerBound] + content + page[place.upperBound...]
+    StaticPage.text(name: "coverage", style: PackageResources.coverage_css, content: content)
   }
 
   private var content: String {
@@ -119,5 +113,5 @@ package struct CoveragePage {
     return "<td class=\"\(cell.mark.rawValue)\">\(text)\(note)</td>"
   }
 
-  private static func escaped(_ text: String) -> String { JUnitReporter.escape(text) }
+  private static func escaped(_ text: String) -> String { StaticPage.escaped(text) }
 }

@@ -18,6 +18,7 @@ extension RunResult {
       ("virtualNanoseconds", .integer(virtualDuration.nanoseconds)), ("cpuSeconds", .number(cpuSeconds)),
     ]
     if let realTime { members.append(("realTime", realTime.json)) }
+    if !channel.isEmpty { members.append(("channel", .strings(channel.map(Self.hexadecimal)))) }
     return .object(members.map { JSON.Member($0.0, $0.1) })
   }
 
@@ -36,6 +37,7 @@ extension RunResult {
       eventCount: eventCount, virtualDuration: Interval(nanoseconds: duration),
       cpuSeconds: json["cpuSeconds"]?.real ?? 0)
     realTime = json["realTime"].flatMap(RealTimeRecord.init)
+    channel = json["channel"]?.strings.compactMap { UInt64($0, radix: 16) } ?? []
     guard self.findings.count == findings.count else { return nil }
   }
 

@@ -64,6 +64,9 @@ public struct SuiteSummary: Sendable, Equatable {
     return total == count(.skipped) ? .vacuous : isUntested ? status.worse(.vacuous) : status
   }
 
+  /// The worst outcome of the runs and cells, whether or not anything was judged over all of them.
+  package var runStatus: ExitStatus { status }
+
   /// `12 passed, 1 failed, 2 vacuous, over all seeds 1 failed`
   public var line: String {
     if problems > 0 { return "\(problems) problem\(problems == 1 ? "" : "s") in scenario files; nothing was run" }

@@ -1,0 +1,236 @@
+import ArgumentParser
+import Formats
+import Foundation
+import Profiles
+import ScenarioFormat
+import ScenarioJudge
+import ScenarioRun
+import ScenarioSuite
+
+struct CompareCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare", abstract: "Compare the arms of scenarios on identical channels.",
+    discussion: """
+      Arms are those of compare: in a file, or of --arm, which works with any scenario: \
+      \(ProgramName.current) compare scenarios/quality/random-loss.yaml --arm red='alice.audio.red=true' --seeds 20. \
+      Every arm runs with the same seeds and meets the same loss, delay and rates at the same virtual time. \
+      Exit codes are those of '\(ProgramName.current) run'.
+      """)
+
+  @OptionGroup var scenarios: ScenarioArguments
+
+  @OptionGroup var arms: ArmArguments
+
+  @OptionGroup var programs: ProgramArguments
+
+  @OptionGroup var chosen: SelectionArguments
+
+  @Option(help: ArgumentHelp("The confidence of the intervals that are shown.", valueName: "95%"))
+  var interval = "95%"
+
+  @Option(
+    help: ArgumentHelp(
+      "Write reports: html (a page to look at), csv (every sample), json; FILE - is standard output.",
+      valueName: "kind=FILE,…"))
+  var report: [String] = []
+
+  @Flag(help: "Show the page of --report html in the browser.")
+  var open = false
+
+  @Flag(name: .shortAndLong, help: "The comparison only, without progress.")
+  var quiet = false
+
+  func run() throws {
+    let confidence = try Self.confidence(interval)
+    let requests = try CompareOutputs(report, open: open)
+    let overrides = try scenarios.parsedOverrides() + arms.overrides()
+    let collection = try scenarios.load(arms.overrides())
+    try collection.requireValid()
+    var selection = try chosen.selection()
+    selection.overrides = overrides
+    let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
+    let compared = plan.entries.filter { $0.cell.scenario.arms != nil }
+    guard !compared.isEmpty else {
+      let hint =
+        plan.entries.isEmpty
+        ? SelectionHint(selection, collection.files).text
+        : "no scenario has arms: write compare: { arms: { … } }, or give --arm name='path=value'"
+      Output.error("error: nothing to compare; \(hint)\n")
+      throw ExitStatus.vacuous.code
+    }
+    try programs.check(compared.map { ($0.path, $0.cell) }, overrides: overrides)
+    var rounds = CompareRounds(collection: collection, selection: selection, plan: plan)
+    let status = try play(&rounds)
+    let report = CompareReport(rounds.points, confidence: confidence)
+    try requests.write(report)
+    if !requests.isOutputTaken { Output.text(CompareText(report, style: Output.style(for: 1)).text) }
+    throw tell(rounds.points, status).code
+  }
+
+  /// Plays rounds until every difference is as precise as its file asks, or all seeds are used.
+  private func play(_ rounds: inout CompareRounds) throws -> ExitStatus {
+    var status = ExitStatus.pass
+    while let plan = rounds.next() {
+      var options = SuiteRunner.Options(executable: WorkerCommand.executable, workerArguments: [WorkerCommand.name])
+      options.jobs = chosen.jobs.count
+      options.artifacts = .none
+      options.judgesArms = false
+      let detail: TerminalReporter.Detail = !quiet && Output.isTerminal(2) ? .live : .quiet
+      let people = TerminalReporter(detail: detail, style: Output.style(for: 2), write: { Output.error($0) })
+      let runner = SuiteRunner(plan: plan, options: options, reporters: [people])
+      let header = SuiteHeader(plan, environment: .current, options: [])
+      let outcome = try runner.run(header)
+      if outcome.isInterrupted {
+        Output.error("interrupted: \(outcome.summary.notRun) runs were not made\n")
+        throw ExitStatus.interrupted.code
+      }
+      rounds.add(outcome.comparisons)
+      status = status.worse(outcome.summary.runStatus)
+    }
+    return status
+  }
+
+  /// Prints what is wrong with the comparisons.
+  private func tell(_ points: [ArmComparison], _ status: ExitStatus) -> ExitStatus {
+    var status = status
+    for point in points {
+      let findings = point.findings
+      guard !findings.isEmpty else { continue }
+      let kinds = findings.map(\.kind)
+      let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
+      let result = RunResult(
+        id: point.id, scenarioID: point.id, title: point.title, path: point.path, seed: point.seeds.first ?? 1,
+        verdict: verdict, findings: findings)
+      let command = "\(ProgramName.current) compare \(point.path)"
+      Output.error(FailureText(ReportedRun(result: result, replay: command), style: Output.style(for: 2)).text)
+      status = status.worse(ExitStatus(verdict))
+    }
+    return status
+  }
+
+  private static func confidence(_ text: String) throws -> Double {
+    guard case .percentage(let share) = Value(text: text), share >= 0.5, share < 1 else {
+      throw UsageProblem(message: "--interval takes a share from 50% to less than 100%, not '\(text)'")
+    }
+    return share
+  }
+}
+
+/// The rounds of a comparison: all seeds at once, or more and more of them where files ask for a precision.
+private struct CompareRounds {
+  private let files: [ScenarioFile]
+  private let hash: UInt64
+  private var selection: SuiteSelection
+  /// The runs that were not made, by point.
+  private var waiting: [(point: String, runs: [(id: String, seed: UInt64)])] = []
+  private(set) var points: [ArmComparison] = []
+  private var size: Int
+  private static let firstSize = 8
+
+  init(collection: ScenarioCollection, selection: SuiteSelection, plan: SuitePlan) {
+    (files, hash, self.selection) = (collection.files, collection.hash, selection)
+    var isAdaptive = false
+    for entry in plan.entries where entry.cell.scenario.arms != nil {
+      let runs = entry.seeds.map { (entry.cell.runID(seed: $0), $0) }
+      let key = "\(entry.path) \(entry.cell.pointID)"
+      if let index = waiting.firstIndex(where: { $0.point == key }) {
+        waiting[index].runs += runs
+      } else {
+        waiting.append((key, runs))
+      }
+      isAdaptive = isAdaptive || entry.cell.scenario.expectations.contains(where: \.asksPrecision)
+    }
+    size = isAdaptive ? Self.firstSize : .max
+  }
+
+  /// Returns the plan of the next round; nil if nothing more is needed.
+  mutating func next() -> SuitePlan? {
+    var names: Set<String> = []
+    for index in waiting.indices {
+      let point = points.first { "\($0.path) \($0.id)" == waiting[index].point }
+      // Without a precision every seed is wanted.
+      guard point.map({ !($0.asksPrecision && $0.isPrecise) }) ?? true else { continue }
+      let seeds = Set(waiting[index].runs.map(\.seed)).sorted().prefix(point?.asksPrecision == false ? .max : size)
+      names.formUnion(waiting[index].runs.filter { seeds.contains($0.seed) }.map(\.id))
+      waiting[index].runs.removeAll { seeds.contains($0.seed) }
+    }
+    guard !names.isEmpty else { return nil }
+    if size < .max { size *= 2 }
+    selection.names = names
+    let plan = SuitePlan(files: files, hash: hash, selection: selection)
+    return plan
+  }
+
+  mutating func add(_ comparisons: [ArmComparison]) {
+    for comparison in comparisons {
+      if let index = points.firstIndex(where: { $0.path == comparison.path && $0.id == comparison.id }) {
+        points[index].merge(comparison)
+      } else {
+        points.append(comparison)
+      }
+    }
+  }
+}
+
+/// The reports of a comparison and their files.
+private struct CompareOutputs {
+  private enum Kind: String, CaseIterable { case html, csv, json }
+
+  private let requests: [(kind: Kind, file: String)]
+  private let opensPage: Bool
+
+  init(_ texts: [String], open: Bool) throws {
+    requests = try texts.flatMap { $0.split(separator: ",").map(String.init) }.map { text in
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2, let kind = Kind(rawValue: parts[0]) else {
+        let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageProblem(message: "--report takes kind=FILE with a kind of \(kinds), not '\(text)'")
+      }
+      return (kind, parts[1])
+    }
+    opensPage = open
+    if requests.count(where: { $0.file == "-" }) > 1 {
+      throw UsageProblem(message: "two reports cannot share standard output; give one of them a file")
+    }
+    if open, !requests.contains(where: { $0.kind == .html && $0.file != "-" }) {
+      throw UsageProblem(message: "--open shows the page of --report html=FILE; give it a file")
+    }
+    try DistinctFiles.check(requests.filter { $0.file != "-" }.map { ("--report \($0.kind.rawValue)", $0.file) })
+  }
+
+  /// Whether a report uses standard output.
+  var isOutputTaken: Bool { requests.contains { $0.file == "-" } }
+
+  func write(_ report: CompareReport) throws {
+    for request in requests {
+      let text =
+        switch request.kind {
+        case .html: ComparePage(report, environment: .current).html
+        case .csv: report.csv
+        case .json: report.json(.current).description + "\n"
+        }
+      guard request.file != "-" else {
+        Output.text(text)
+        continue
+      }
+      do {
+        let folder = FileSink.folder(of: request.file)
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let file = try FileSink(path: request.file, mode: .anew, keepsEveryLine: true)
+        file.write(text)
+        try file.close()
+      } catch {
+        throw UsageProblem(message: "the report '\(request.file)' cannot be written: \(error)")
+      }
+      if request.kind == .html, opensPage, !OpenCommand.show(request.file) {
+        Output.error(TextStyle.printable(request.file) + "\n")
+      }
+    }
+  }
+}
+
+extension Expectation {
+  fileprivate var asksPrecision: Bool {
+    if case .delta(let delta) = kind { delta.precision != nil } else { false }
+  }
+}

@@ -1,0 +1,225 @@
+internal import PeerSession
+internal import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
+internal import Vocabulary
+
+/// A comparison as a page to look at: charts, tables and verdicts.
+package struct ComparePage {
+  private let report: CompareReport
+  private let environment: RunEnvironment
+
+  package init(_ report: CompareReport, environment: RunEnvironment) {
+    self.report = report
+    self.environment = environment
+  }
+
+  package var html: String {
+    StaticPage.text(name: "compare", style: PackageResources.compare_css, content: content)
+  }
+
+  private var content: String {
+    let groups = CompareReport.scenarios(of: report.points)
+    var out = groups.map(scenario).joined()
+    let crossings = report.crossings
+    if !crossings.isEmpty {
+      let items = crossings.map { "<li>\(StaticPage.escaped(CompareText.text($0)))</li>\n" }.joined()
+      out += card("Where the order flips", "<ul>\n\(items)</ul>\n")
+    }
+    let lines = CompareText(report, style: .plain).closing.split(whereSeparator: \.isNewline)
+    let about = lines.map { "<p>\(StaticPage.escaped(String($0)))</p>\n" }.joined()
+    return out
+      + "<section class=\"about\">\n\(about)<p>callsim \(StaticPage.escaped(environment.line))</p>\n</section>\n"
+  }
+
+  private func card(_ title: String, _ content: String) -> String {
+    "<section class=\"card\">\n<h2>\(StaticPage.escaped(title))</h2>\n\(content)</section>\n"
+  }
+
+  private func scenario(_ indices: [Int]) -> String {
+    let first = report.points[indices[0]]
+    var out = "<h1>\(StaticPage.escaped(first.title ?? String(first.id.prefix { $0 != "[" })))</h1>\n"
+    if let why = first.why { out += "<p>\(StaticPage.escaped(why))</p>\n" }
+    out += legend(first.arms.names) + "<div class=\"charts\">\n" + charts(indices) + "</div>\n"
+    for index in indices { out += point(index) }
+    return out
+  }
+
+  private func legend(_ arms: [String]) -> String {
+    let items = arms.enumerated().map { index, arm in
+      "<span><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"26\" y1=\"5\" y2=\"5\" stroke-width=\"2.5\" "
+        + "stroke=\"\(CompareChart.color(index))\" stroke-dasharray=\"\(CompareChart.dash(index))\"/></svg>"
+        + "\(StaticPage.escaped(arm))</span>"
+    }
+    return "<div class=\"legend\">\(items.joined())</div>\n"
+  }
+
+  // MARK: Charts
+
+  private func charts(_ indices: [Int]) -> String {
+    let first = report.points[indices[0]]
+    var out = ""
+    for number in first.numbers.indices { out += lines(of: number, indices) }
+    if let cost = first.numbers.firstIndex(where: \.isCost),
+      let gain = first.numbers.firstIndex(where: { $0.better != nil && !$0.isCost })
+    {
+      for index in indices { out += trade(index, cost: cost, gain: gain) }
+    }
+    if let score = first.numbers.firstIndex(where: { $0.better != nil && !$0.isCost }) {
+      for index in indices { out += distribution(index, score) }
+    }
+    return out
+  }
+
+  /// The variable whose values are numbers, and along which lines run; nil for a single point.
+  private func axis(_ indices: [Int]) -> String? {
+    report.points[indices[0]].assignments.map(\.variable).first { variable in
+      let values = indices.compactMap { index in
+        report.points[index].assignments.first { $0.variable == variable }?.value
+      }
+      return Set(values).count > 1 && values.allSatisfy { Value(text: $0).number != nil }
+    }
+  }
+
+  /// A number over the first variable of numbers, one chart for each combination of the others.
+  private func lines(of number: Int, _ indices: [Int]) -> String {
+    let measured = report.points[indices[0]].numbers[number]
+    guard let axis = axis(indices) else {
+      return indices.map { dots(of: number, $0) }.joined()
+    }
+    var groups: [(others: String, points: [(x: Double, text: String, index: Int)])] = []
+    for index in indices {
+      let point = report.points[index]
+      guard let own = point.assignments.first(where: { $0.variable == axis }), let x = Value(text: own.value).number
+      else { continue }
+      let others = point.assignments.filter { $0.variable != axis }.map { "\($0.variable)=\($0.value)" }
+        .joined(separator: " ")
+      if let group = groups.firstIndex(where: { $0.others == others }) {
+        groups[group].points.append((x, own.value, index))
+      } else {
+        groups.append((others, [(x, own.value, index)]))
+      }
+    }
+    return groups.map { others, points in
+      let sorted = points.sorted { $0.x < $1.x }
+      let lines = report.points[indices[0]].arms.names.enumerated().map { style, arm in
+        CompareChart.Line(
+          name: arm, style: style, points: sorted.compactMap { point(arm, number, at: $0.index, x: $0.x) })
+      }
+      let chart = CompareChart(lines: lines, marks: sorted.map { ($0.x, $0.text) }, text: measured.metric.text(of:))
+      return figure(measured.name, "over \(axis)\(others.isEmpty ? "" : ", \(others)")", chart)
+    }.joined()
+  }
+
+  /// A number of a single point, one mark for each arm.
+  private func dots(of number: Int, _ index: Int) -> String {
+    let compared = report.points[index]
+    let arms = compared.arms.names
+    let lines = arms.enumerated().map { style, arm in
+      CompareChart.Line(
+        name: arm, style: style, points: [point(arm, number, at: index, x: Double(style))].compactMap(\.self),
+        isJoined: false)
+    }
+    let marks = arms.enumerated().map { (x: Double($0), text: $1) }
+    let chart = CompareChart(lines: lines, marks: marks, text: compared.numbers[number].metric.text(of:))
+    return figure(compared.numbers[number].name, place(compared), chart)
+  }
+
+  private func point(_ arm: String, _ number: Int, at index: Int, x: Double) -> CompareChart.Point? {
+    guard report.points[index].numbers.indices.contains(number) else { return nil }
+    let samples = report.points[index].numbers[number].values(of: arm)
+    guard !samples.isEmpty else { return nil }
+    let estimate = MeanEstimate(samples, confidence: report.confidence)
+    return CompareChart.Point(x: x, y: estimate.mean, interval: estimate.interval)
+  }
+
+  /// What a number gains for what another costs.
+  private func trade(_ index: Int, cost: Int, gain: Int) -> String {
+    let compared = report.points[index]
+    let (paid, gained) = (compared.numbers[cost], compared.numbers[gain])
+    let lines = compared.arms.names.enumerated().map { style, arm in
+      let price = MeanEstimate(paid.values(of: arm)).mean
+      return CompareChart.Line(
+        name: arm, style: style, points: [point(arm, gain, at: index, x: price)].compactMap(\.self), isJoined: false)
+    }
+    let chart = CompareChart(lines: lines, text: gained.metric.text(of:), xText: paid.metric.text(of:))
+    return figure("\(gained.name) for \(paid.name)", place(compared), chart)
+  }
+
+  /// The share of runs up to a value.
+  private func distribution(_ index: Int, _ number: Int) -> String {
+    let compared = report.points[index]
+    let measured = compared.numbers[number]
+    let lines = compared.arms.names.enumerated().map { style, arm in
+      let samples = measured.values(of: arm).sorted()
+      let points = samples.enumerated().map { rank, value in
+        CompareChart.Point(x: value, y: Double(rank + 1) / Double(samples.count), interval: nil)
+      }
+      return CompareChart.Line(name: arm, style: style, points: points, isSteps: true)
+    }
+    guard lines.contains(where: { $0.points.count >= MeanEstimate.leastCount }) else { return "" }
+    let chart = CompareChart(
+      lines: lines, text: { Wording.quantity($0, .percentage) }, xText: measured.metric.text(of:))
+    return figure("Share of runs up to a \(measured.name)", place(compared), chart)
+  }
+
+  private func place(_ point: ArmComparison) -> String {
+    point.assignments.map { "\($0.variable)=\($0.value)" }.joined(separator: " ")
+  }
+
+  private func figure(_ title: String, _ place: String, _ chart: CompareChart) -> String {
+    let small = place.isEmpty ? "" : "<small>\(StaticPage.escaped(place))</small>"
+    return "<figure>\n<figcaption>\(StaticPage.escaped(title))\(small)</figcaption>\n\(chart.svg)</figure>\n"
+  }
+
+  // MARK: Tables
+
+  private func point(_ index: Int) -> String {
+    let compared = report.points[index]
+    let text = CompareText(report, style: .plain)
+    let heads = ["number"] + compared.arms.names
+    var rows = ""
+    for (number, measured) in compared.numbers.enumerated() {
+      rows += "<tr><th scope=\"row\">\(StaticPage.escaped(measured.name))</th>"
+      for arm in compared.arms.names {
+        rows += "<td\(arm == compared.arms.baseline ? " class=\"base\"" : "")>"
+        rows += StaticPage.escaped(text.cell(measured, arm)) + change(index, number, arm) + "</td>"
+      }
+      rows += "</tr>\n"
+    }
+    let head = heads.map { "<th scope=\"col\">\(StaticPage.escaped($0))</th>" }.joined()
+    var out = "<div class=\"scroll\"><table><thead><tr>\(head)</tr></thead>\n<tbody>\n\(rows)</tbody></table></div>\n"
+    let lines =
+      compared.arms.names.filter { $0 != compared.arms.baseline }
+      .flatMap { text.verdictLines(index, $0) } + [text.bestLine(compared)].compactMap(\.self)
+    out += "<ul class=\"verdicts\">\n" + lines.map { "<li>\(StaticPage.escaped($0))</li>\n" }.joined() + "</ul>\n"
+    let seeds = Wording.count(compared.seeds.count, "seed")
+    let isPaired = compared.arms.pairing == .seed || compared.channelDifference == nil
+    out +=
+      "<p class=\"\(isPaired ? "soft" : "warning")\">\(seeds), \(StaticPage.escaped(text.channelText(compared)))</p>\n"
+    return card(place(compared).isEmpty ? "All arms" : place(compared), out)
+  }
+
+  /// The difference from the baseline, below the arm's own value.
+  private func change(_ index: Int, _ number: Int, _ arm: String) -> String {
+    guard let difference = report.difference(point: index, number: number, arm: arm),
+      difference.estimate.interval != nil
+    else { return "" }
+    let measured = report.points[index].numbers[number]
+    let sign = difference.estimate.sign
+    guard sign != 0 else { return "<small>no difference</small>" }
+    let text = StaticPage.escaped(CompareText.change(difference, measured.metric))
+    let isGood = measured.better.map { ($0 == .higher) == (sign > 0) }
+    return "<small><span\(isGood.map { " class=\"\($0 ? "good" : "bad")\"" } ?? "")>\(text)</span></small>"
+  }
+}
+
+extension ArmComparison.Number {
+  /// Whether it is what an arm costs on the wire.
+  fileprivate var isCost: Bool { metric.value.name.hasSuffix("bytesSent") && metric.statistic == .rate }
+
+  /// The values of an arm in the order of the seeds.
+  package func values(of arm: String) -> [Double] {
+    (samples[arm] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+  }
+}

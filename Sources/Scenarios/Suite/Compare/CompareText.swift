@@ -1,0 +1,148 @@
+internal import Foundation
+package import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
+internal import Vocabulary
+
+/// A comparison as text for people: tables, verdicts, crossings.
+package struct CompareText {
+  private let report: CompareReport
+  private let style: TextStyle
+
+  package init(_ report: CompareReport, style: TextStyle) {
+    self.report = report
+    self.style = style
+  }
+
+  package var text: String {
+    var out = ""
+    for indices in CompareReport.scenarios(of: report.points) { out += scenario(indices) }
+    let crossings = report.crossings
+    if !crossings.isEmpty { out += "\n\(style.paint("where the order flips", .strong))\n" }
+    for crossing in crossings { out += "  \(Self.text(crossing))\n" }
+    return out + "\n" + closing
+  }
+
+  private func scenario(_ indices: [Int]) -> String {
+    let first = report.points[indices[0]]
+    let id = first.id.prefix { $0 != "[" }
+    var out = "\n\(style.paint(String(id), .strong))\(first.title.map { "  \(TextStyle.printable($0))" } ?? "")\n"
+    for index in indices { out += point(index) }
+    return out
+  }
+
+  private func point(_ index: Int) -> String {
+    let point = report.points[index]
+    let place = point.assignments.map { "\($0.variable)=\($0.value)" }.joined(separator: " ")
+    var out = "\n"
+    if !place.isEmpty { out += "\(style.paint(TextStyle.printable(place), .strong))  " }
+    out += "\(Wording.count(point.seeds.count, "seed")), \(channelText(point))\n"
+    var rows = [[""] + point.arms.names]
+    for number in point.numbers {
+      rows.append([number.name] + point.arms.names.map { cell(number, $0) })
+    }
+    out += table(rows)
+    for arm in point.arms.names where arm != point.arms.baseline {
+      for line in verdictLines(index, arm) { out += "  \(line)\n" }
+    }
+    if let line = bestLine(point) { out += "  \(line)\n" }
+    return out
+  }
+
+  /// The arms that no other beats; nil if all of them are such.
+  func bestLine(_ point: ArmComparison) -> String? {
+    let best = point.undominated
+    guard best.count < point.arms.names.count, !best.isEmpty else { return nil }
+    return "not beaten: \(best.joined(separator: ", "))"
+  }
+
+  /// What the arms of a point have in common.
+  func channelText(_ point: ArmComparison) -> String {
+    guard point.arms.pairing == .channel else { return "paired by seed: the arms may have met different channels" }
+    guard let difference = point.channelDifference else {
+      return "the same channel for every arm (\(RunResult.hexadecimal(point.channelHash)))"
+    }
+    return style.paint(
+      "not the same channel: '\(difference.arm)' differs with seed \(difference.seed) from second "
+        + "\(difference.second) on", .failure)
+  }
+
+  /// Returns the mean of an arm with half the width of its interval.
+  func cell(_ number: ArmComparison.Number, _ arm: String) -> String {
+    let samples = number.values(of: arm)
+    guard !samples.isEmpty else { return "–" }
+    let estimate = MeanEstimate(samples, confidence: report.confidence)
+    let mean = number.metric.text(of: Self.rounded(estimate.mean, to: estimate.halfWidth))
+    return estimate.halfWidth.map { "\(mean) ± \(number.metric.text(of: Self.rounded($0, to: $0)))" } ?? mean
+  }
+
+  /// Rounds a number to two digits of its uncertainty.
+  private static func rounded(_ number: Double, to uncertainty: Double?) -> Double {
+    let scale = uncertainty.map { $0 > 0 ? $0 : abs(number) / 1_000 } ?? abs(number) / 1_000
+    guard scale > 0, number.isFinite else { return number }
+    let step = pow(10, (log10(scale)).rounded(.down) - 1)
+    return step >= 1 ? (number / step).rounded() * step : (number / step).rounded() / (1 / step).rounded()
+  }
+
+  private func table(_ rows: [[String]]) -> String {
+    let columns = rows[0].indices
+    let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      let cells = columns.map { column in
+        let padding = String(repeating: " ", count: widths[column] - row[column].count)
+        return column == 0 ? row[column] + padding : padding + row[column]
+      }
+      return "  " + cells.joined(separator: "   ") + "\n"
+    }.joined()
+  }
+
+  /// The differences of an arm from the baseline, in words.
+  func verdictLines(_ index: Int, _ arm: String) -> [String] {
+    let point = report.points[index]
+    var groups: [(word: String, texts: [String])] = ["better", "worse", "other", "no difference"].map { ($0, []) }
+    for (number, measured) in point.numbers.enumerated() {
+      guard let difference = report.difference(point: index, number: number, arm: arm),
+        difference.estimate.interval != nil
+      else { continue }
+      let sign = difference.estimate.sign
+      let isGood = measured.better.map { ($0 == .higher) == (sign > 0) }
+      let group = sign == 0 ? 3 : isGood.map { $0 ? 0 : 1 } ?? 2
+      groups[group].texts.append(
+        sign == 0 ? measured.name : "\(measured.name) \(Self.change(difference, measured.metric))")
+    }
+    let names = "\(arm) against \(point.arms.baseline)"
+    let lines = groups.filter { !$0.texts.isEmpty }.map { "\(names), \($0.word): \($0.texts.joined(separator: "; "))" }
+    guard lines.isEmpty else { return lines }
+    return ["\(names): too few seeds for an interval, at least \(MeanEstimate.leastCount) are needed"]
+  }
+
+  /// Returns a difference with its interval: `+0.42 [+0.31, +0.53]*`.
+  static func change(_ difference: CompareReport.Difference, _ metric: Expectation.Metric) -> String {
+    let estimate = difference.estimate
+    let signed = { (number: Double) in
+      let rounded = rounded(number, to: estimate.halfWidth)
+      return (rounded > 0 ? "+" : "") + metric.text(of: rounded)
+    }
+    let ends = estimate.interval.map { [$0.lowerBound, $0.upperBound].map(signed).joined(separator: ", ") } ?? ""
+    return "\(signed(estimate.mean)) [\(ends)]\(difference.isCorrected ? "*" : "")"
+  }
+
+  /// Returns a crossing in words.
+  static func text(_ crossing: CompareReport.Crossing) -> String {
+    let others = crossing.others.isEmpty ? "" : " at \(crossing.others)"
+    return "\(crossing.number): \(crossing.arm) and \(crossing.baseline) change places between "
+      + "\(crossing.variable)=\(crossing.from) and \(crossing.to), near \(crossing.near)\(others)"
+  }
+
+  /// What the intervals are.
+  var closing: String {
+    let percent = Wording.quantity(report.confidence, .percentage)
+    let chance = Double(report.testedCount) * (1 - report.confidence)
+    return """
+      ± and [ ] are \(percent) intervals by Student's t, differences paired run by run.
+      \(Wording.count(report.testedCount, "difference")): by chance alone about \(String(format: "%.1f", chance)) would \
+      not contain 0; those with * stay after Holm's correction.
+
+      """
+  }
+}

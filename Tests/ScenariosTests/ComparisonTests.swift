@@ -1,0 +1,236 @@
+import Formats
+import Profiles
+import Testing
+
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+@testable import ScenarioSuite
+
+@Suite struct ComparisonTests {
+  private static func text(
+    _ arms: String, keys: String = "", line: String = ", loss: 5%", rest: String = "", expect: String = "",
+    timeline: String = ""
+  ) -> String {
+    """
+    callsim: 1
+    id: t
+    compare: { arms: \(arms), measure: [\(sent), \(heard)]\(keys) }
+    \(rest)
+    topology:
+      networks: { lan: { cidr: 10.0.0.0/24 } }
+      links: { a: { from: alice, to: lan\(line) }, b: { from: bob, to: lan } }
+      servers: { hub: { kind: signalling } }
+    peers: { alice: { profile: knotos }, bob: { profile: knotos } }
+    timeline:
+      - { at: 0s, do: alice.call, to: bob }
+      - { when: bob.call.state == ringing, do: bob.accept }
+    \(timeline)
+      - { id: bye, at: 6s, do: alice.hangup }
+    expect:
+      - { ends: alice, code: local-hangup }
+    \(expect)
+    """
+  }
+
+  private static let sent = "alice.stats.outbound-rtp.audio.bytesSent"
+  private static let heard = "bob.stats.inbound-rtp.audio.packetsReceived"
+
+  private func load(
+    _ text: String, _ overrides: [ScenarioOverride] = []
+  ) -> ScenarioFile.Result {
+    ScenarioFile.load(
+      text: text, path: "t.yaml", registry: ProfileCatalogue.builtIn.registry,
+      overrides: overrides.map { ($0.name, $0.value) })
+  }
+
+  /// Plays every arm with the seeds 1 to `seeds`.
+  private func compare(_ text: String, seeds: UInt64 = 3) throws -> [ArmComparison] {
+    let file = try #require(load(text).scenario)
+    var selection = SuiteSelection()
+    selection.seedCount = Int(seeds)
+    var points: [ArmComparison] = []
+    var ledger = ArmLedger()
+    var point: String?
+    for entry in SuitePlan(files: [file], hash: 0, selection: selection).entries {
+      if let point, point != entry.cell.pointID, let done = ledger.close(overrides: []).comparison {
+        points.append(done)
+      }
+      point = entry.cell.pointID
+      for seed in entry.seeds {
+        let run = SingleRun(cell: entry.cell, seed: seed, path: "t.yaml")
+        ledger.add(try run.execute(), of: entry)
+      }
+    }
+    if let done = ledger.close(overrides: []).comparison { points.append(done) }
+    return points
+  }
+
+  @Test func `an arm compared with itself differs in nothing`() throws {
+    let point = try #require(compare(Self.text("{ a: {}, b: {} }")).first)
+    #expect(point.channelDifference == nil)
+    #expect(point.numbers.map(\.name) == ["\(Self.sent) mean", "\(Self.heard) mean"])
+    for number in point.numbers {
+      #expect(point.differences(number, "b", minus: "a") == [0, 0, 0])
+      #expect(point.difference(number, "b", minus: "a").interval == 0...0)
+    }
+    #expect(point.undominated == ["a", "b"])
+    #expect(point.findings == [])
+  }
+
+  @Test func `an arm with other packets meets the same channel`() throws {
+    for line in [", loss: 10%", ", loss: { kind: gilbert, rate: 10%, mean_burst: 60ms }, jitter: 5ms"] {
+      let point = try #require(compare(Self.text("{ a: {}, b: { alice.audio.ptime: 60ms } }", line: line)).first)
+      #expect(point.channelDifference == nil)
+      #expect(point.channelHash != 0)
+      let difference = point.difference(point.numbers[1], "b", minus: "a")
+      #expect(difference.mean < -20)
+    }
+  }
+
+  @Test func `arms that change the network are refused unless they pair by seed`() throws {
+    let arms = "{ a: {}, b: { topology.links.a.delay: 50ms } }"
+    let refused = load(Self.text(arms)).report.rendered(as: .text(color: false))
+    #expect(refused.contains("the arm 'b' changes the network, so that nothing is paired"))
+    #expect(refused.contains("pair_by: seed"))
+    let point = try #require(compare(Self.text(arms, keys: ", pair_by: seed")).first)
+    #expect(point.channelDifference == ArmComparison.ChannelDifference(arm: "b", seed: 1, second: 0))
+    #expect(point.findings == [])
+  }
+
+  @Test func `a fault that follows the call comes at another time in another arm, which is found`() throws {
+    let follows = "  - { after: 1s, of: bob.connected, fault: link.set, link: a, loss: 8% }"
+    let same = try compare(Self.text("{ a: {}, b: { alice.audio.fec: false } }", timeline: follows))
+    #expect(same.first?.channelDifference == nil)
+    // A longer description takes longer on a slow line.
+    let slow = ", rate: 100kbps"
+    let text = Self.text(
+      "{ a: {}, b: { alice.audio.codecs: [opus, PCMU, PCMA, G722] } }", line: slow, timeline: follows)
+    let point = try #require(compare(text).first)
+    #expect(point.channelDifference?.arm == "b")
+    let finding = try #require(point.findings.first)
+    #expect(finding.kind == .vacuous)
+    #expect(finding.actual.contains("give faults of links times with 'at'"))
+  }
+
+  @Test func `a difference is judged by its whole interval`() throws {
+    let arms = "{ a: {}, b: { alice.audio.ptime: 60ms } }"
+    let met = "  - { delta: \(Self.heard), arms: [b, a], stat: max, lt: -100 }"
+    #expect(try compare(Self.text(arms, expect: met)).first?.findings == [])
+    let missed = "  - { delta: \(Self.heard), arms: [b, a], stat: max, lt: -190 }"
+    let finding = try #require(compare(Self.text(arms, expect: missed)).first?.findings.first)
+    #expect(finding.kind == .expectation)
+    #expect(finding.expected == "max of \(Self.heard), b minus a, is less than -190")
+    #expect(finding.actual.contains("95% confidence (3 pairs, paired t)"))
+  }
+
+  @Test func `two pairs are too few for a verdict`() throws {
+    let text = Self.text(
+      "{ a: {}, b: { alice.audio.ptime: 60ms } }", expect: "  - { delta: \(Self.heard), arms: [b, a], lt: -1 }")
+    let finding = try #require(compare(text, seeds: 2).first?.findings.first)
+    #expect(finding.kind == .vacuous)
+    #expect(finding.actual == "2 pairs of runs give no interval; run at least 3 seeds: seeds: { count: 20 }")
+  }
+
+  @Test func `differences are not judged where an arm is left out`() throws {
+    let file = try #require(
+      load(Self.text("{ a: {}, b: {} }", expect: "  - { delta: \(Self.heard), arms: [b, a], eq: 0 }")).scenario)
+    var selection = SuiteSelection()
+    selection.cell = [ScenarioOverride(name: "arm", value: "a")]
+    let entries = SuitePlan(files: [file], hash: 0, selection: selection).entries
+    #expect(entries.map(\.cell.id) == ["t[arm=a]"])
+    var ledger = ArmLedger()
+    ledger.add(try SingleRun(cell: entries[0].cell, seed: 1, path: "t.yaml").execute(), of: entries[0])
+    let closing = ledger.close(overrides: [])
+    #expect(closing.notJudged == 1)
+    #expect(closing.run == nil)
+  }
+
+  @Test func `options add arms, and a single one is compared with the file as it is`() throws {
+    let plain = Self.text("{ a: {}, b: {} }").replacing(
+      "compare: { arms: { a: {}, b: {} }, measure: [\(Self.sent), \(Self.heard)] }", with: "")
+    let one = [ArmOverride.override(name: "slow", changes: "alice.audio.ptime=60ms alice.audio.fec=false")]
+    let file = try #require(load(plain, one).scenario)
+    #expect(file.cells.map(\.id) == ["t[arm=as-is]", "t[arm=slow]"])
+    #expect(file.cells.map { $0.scenario.peers[0].audio.fec } == [nil, false])
+    let two = one + [ArmOverride.override(name: "fast", changes: "alice.audio={ ptime: 10ms }")]
+    #expect(try #require(load(plain, two).scenario).cells.map(\.id) == ["t[arm=slow]", "t[arm=fast]"])
+    let measured = two + [MeasureOverride.override(measure: "bob.q.mos p95")]
+    let names = try #require(load(plain, measured).scenario).cells[0].scenario.expectations.filter(\.isMeasure).map(
+      \.text)
+    #expect(names == ["bob.q.mos p95"])
+  }
+
+  @Test func `what an option gets wrong is shown with its text`() {
+    let text = load(
+      Self.text("{ a: {}, b: {} }"), [ArmOverride.override(name: "c", changes: "alice.audio.fce=true")]
+    ).report.rendered(as: .text(color: false))
+    #expect(text.contains("audio has no key 'fce'"))
+    #expect(text.contains("--arm c"))
+  }
+
+  @Test func `arms are cells with the variable arm`() throws {
+    let text = Self.text(
+      "{ a: {}, b: { alice.audio.fec: false } }", rest: "matrix: { loss: [1%, 2%] }",
+      expect: "  - { never: bob.call.state == ringing, between: [bye, end], if: arm == b }"
+    ).replacing(", loss: 5%", with: ", loss: \"${loss}\"")
+    let cells = try #require(load(text).scenario).cells
+    #expect(
+      cells.map(\.id) == ["t[arm=a,loss=1%]", "t[arm=b,loss=1%]", "t[arm=a,loss=2%]", "t[arm=b,loss=2%]"])
+    #expect(cells.map { $0.scenario.expectations.count { !$0.isDelta } } == [1, 2, 1, 2])
+    #expect(cells.map(\.pointID) == ["t[loss=1%]", "t[loss=1%]", "t[loss=2%]", "t[loss=2%]"])
+  }
+
+  @Test func `the order of two arms flips between two values`() throws {
+    var points: [ArmComparison] = []
+    let text = Self.text("{ a: {}, b: {} }", rest: "matrix: { loss: [1%, 3%] }")
+      .replacing(", loss: 5%", with: ", loss: \"${loss}\"")
+    for (point, gain) in zip(try compare(text), [3.0, -1.0]) {
+      var point = point
+      point.setSamples([
+        "a": [1: 10, 2: 11, 3: 12], "b": [1: 10 + gain, 2: 11 + gain + 0.01, 3: 12 + gain - 0.01],
+      ])
+      points.append(point)
+    }
+    let crossing = try #require(CompareReport(points).crossings.first)
+    #expect(crossing.from == "1%")
+    #expect(crossing.to == "3%")
+    #expect(crossing.near == "2.5%")
+  }
+
+  @Test func `of many differences only those stay that Holm's procedure keeps`() throws {
+    let base = try #require(compare(Self.text("{ a: {}, b: {} }")).first)
+    var (clear, weak) = (base, base)
+    clear.setSamples(["a": [1: 1, 2: 2, 3: 3], "b": [1: 11, 2: 12.001, 3: 13]])
+    weak.setSamples(["a": [1: 1, 2: 2, 3: 3], "b": [1: 2, 2: 3.6, 3: 5.2]])
+    let report = CompareReport([clear, weak])
+    #expect(report.differences.filter { $0.number == 0 }.map(\.estimate.sign) == [1, 1])
+    #expect(report.differences.filter { $0.number == 0 }.map(\.isCorrected) == [true, false])
+  }
+
+  @Test func `the machine-readable forms have every sample`() throws {
+    let report = CompareReport(try compare(Self.text("{ a: {}, b: {} }")))
+    let lines = report.csv.split(separator: "\r\n")
+    #expect(lines.count == 1 + 2 * 2 * 3)
+    #expect(lines[1].hasPrefix("t,a,1,pass,\(Self.sent) mean,"))
+    let json = report.json(.current)
+    let samples = json["points"]?.array?.first?["numbers"]?.array?.first?["arms"]?["b"]?["samples"]
+    #expect(samples?["3"] != nil)
+    #expect(json["points"]?.array?.first?["channel"]?.string?.count == 16)
+  }
+
+  @Test func `the page shows every arm and loads nothing`() throws {
+    let page = ComparePage(CompareReport(try compare(Self.text("{ a: {}, b: {} }"))), environment: .current).html
+    #expect(page.contains("<svg"))
+    #expect(page.contains("Content-Security-Policy"))
+    #expect(!page.contains("http://") && !page.contains("https://"))
+    #expect(page.contains("<th scope=\"col\">b</th>"))
+  }
+}
+
+extension ArmComparison {
+  /// Gives every number these values.
+  fileprivate mutating func setSamples(_ samples: [String: [UInt64: Double]]) {
+    for index in numbers.indices { numbers[index].samples = samples }
+  }
+}
