@@ -44,6 +44,7 @@ public enum CommonVocabulary {
     EventDeclaration("media.first-sent", "the first media packet of a call left the peer"),
     EventDeclaration("media.first-played", "the first received audio of a call was played"),
     EventDeclaration("media.first-shown", "the first received picture of a call was shown"),
+    EventDeclaration("media.recovered", "forward error correction recovered a lost packet"),
     EventDeclaration("bandwidth.estimate", "the estimate of the bandwidth for sending changed"),
   ]
 
@@ -57,8 +58,7 @@ public enum CommonVocabulary {
     machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf."].contains { name.hasPrefix($0) }
       || [
         "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.psnr", "q.ssim", "ice.restart",
-        "ice.server-error",
-        "media.first-sent", "bandwidth.estimate",
+        "ice.server-error", "media.first-sent", "media.recovered", "bandwidth.estimate",
       ].contains(name)
   }
 
@@ -206,10 +206,11 @@ public enum CommonVocabulary {
     counts(
       "retransmittedPacketsReceived", "framesReceived", "framesDecoded", "keyFramesDecoded", "framesDropped",
       "framesRendered", "framesAssembledFromMultiplePackets", "qpSum", "freezeCount", "pauseCount", "firCount",
-      "pliCount")
-    + counts("retransmittedBytesReceived", unit: "bytes")
+      "pliCount", "fecPacketsReceived", "fecPacketsDiscarded")
+    + counts("retransmittedBytesReceived", "fecBytesReceived", unit: "bytes")
     + totals(.duration, "totalFreezesDuration", "totalPausesDuration", "totalInterFrameDelay")
-    + totals(.real, "totalSquaredInterFrameDelay") + of(.count, "frameWidth", "frameHeight", "rtxSsrc")
+    + totals(.real, "totalSquaredInterFrameDelay")
+    + of(.count, "frameWidth", "frameHeight", "rtxSsrc", "fecSsrc")
     + of(.real, "framesPerSecond")
 
   private static let outboundVideo =

@@ -11,6 +11,7 @@ import Testing
   @Test(arguments: [
     ("clock: { skew: 1h }", "", ""), ("dtls: { role: passive }", "", ""), ("dtls: { role: active }", "", ""),
     ("ice: { restart_sockets: same }", "", ""), ("audio: { dtx: true }", "audio: { dtx: false }", ""),
+    ("video: { fec: ulpfec }", "video: {}", ""),
     ("", "", "limits: { lag: 1s }"), ("", "", "limits: { start: 1s }"), ("", "", "invariants: [+consent]"),
   ])
   func `a key that changes nothing says what it lacks`(alice: String, bob: String, rest: String) {
@@ -22,7 +23,8 @@ import Testing
   @Test(arguments: [
     ("clock: { skew: 0s }", "", ""), ("dtls: { role: auto }", "", ""), ("ice: { restart_sockets: new }", "", ""),
     ("audio: { dtx: false }", "", ""), ("", "dtls: { role: passive }", ""),
-    ("audio: { dtx: true }", "audio: { dtx: true }", ""),
+    ("audio: { dtx: true }", "audio: { dtx: true }", ""), ("video: { fec: none }", "video: {}", ""),
+    ("video: { fec: flexfec }", "video: { fec: flexfec }", ""),
     ("ice: { restart_sockets: same }", "settings: { ice-restart: true }", ""),
     ("clock: { skew: 1h }", "", "topology: { servers: { relay: { kind: turn, transports: [tls] } } }"),
     ("", "", "invariants: [+pre-accept-privacy]"),

@@ -14,6 +14,20 @@ import Testing
     #expect(codes(timeline: move, rest: "topology: { networks: { lte: { profile: lte } } }").isEmpty)
   }
 
+  @Test func `ULPFEC beside NACK of a codec without numbers has three remedies`() {
+    let video = { (keys: String) in
+      FormatTest.load(alice: "video: { \(keys) }", bob: "video: { fec: ulpfec }").diagnostics
+    }
+    let found = video("codecs: [H264], fec: ulpfec")
+    #expect(found.map(\.code) == [.conflictingKeys])
+    #expect(found.map(\.hint) == ["write fec: flexfec, nack: false, or add VP8 or VP9 to the codecs"])
+    for keys in ["nack: false, codecs: [H264], fec: ulpfec", "codecs: [H264, VP8], fec: ulpfec"] {
+      #expect(video(keys).isEmpty)
+    }
+    let other = FormatTest.load(alice: "video: { codecs: [H264], fec: flexfec }", bob: "video: { fec: flexfec }")
+    #expect(other.diagnostics.isEmpty)
+  }
+
   @Test func `a peer's own network is offered where its name stands alone`() {
     let reboot = { (network: String) in "  - { at: 5s, fault: nat.reboot, network: \(network) }" }
     let found = FormatTest.load(timeline: reboot("wifi")).diagnostics

@@ -12,6 +12,7 @@ import Vocabulary
   @Test func `every statistic that a scenario may name comes in a call`() throws {
     var video = VideoSettings()
     (video.width, video.height) = (160, 120)
+    video.forwardErrorCorrection = .flexfec
     let pair = SessionPair {
       $0.media = .real
       $0.video = video
@@ -20,7 +21,11 @@ import Vocabulary
       try side.session.addTrack(.camera)
       side.camera = GeneratedVideo(.movingBars, size: .qqvga)
     }
+    // Small frames are corrected at a long round trip only, and only once something was lost.
+    pair.delay = .milliseconds(120)
     try pair.negotiate()
+    var random = RandomStream(seed: 1)
+    pair.drops = { $0.isMedia && random.chance(0.05) }
     pair.run(for: .seconds(12))
     let report = pair.a.session.statistics(at: pair.now)
     let statistics = CommonVocabulary.values.filter { $0.name.hasPrefix("stats.") }

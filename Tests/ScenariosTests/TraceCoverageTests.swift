@@ -41,16 +41,17 @@ import Vocabulary
         profile: knotos
         network: home
         audio: { codecs: [opus, telephone-event] }
-        video: { size: 160x120, frame_rate: 10 }
+        video: { size: 160x120, frame_rate: 10, fec: flexfec }
       bob:
         profile: knotos
         network: home
         audio: { codecs: [opus, telephone-event] }
-        video: { size: 160x120, frame_rate: 10 }
+        video: { size: 160x120, frame_rate: 10, fec: flexfec }
     media: real
     timeline:
       - { at: 1s, do: alice.call, to: bob }
       - { at: 3s, do: bob.accept }
+      - { at: 4s, fault: link.set, link: bob/home, delay: 30ms, loss: 10%, for: 5s }
       - { at: 5s, do: alice.dtmf, digits: "1" }
       - { at: 6s, do: bob.dtmf, digits: "2" }
       - { at: 9s, fault: link.blackhole, link: alice/home, for: 3s }

@@ -79,6 +79,17 @@ package struct RTPPacket: Hashable, Sendable {
       self, header: original, payloadRange: payloadRange.lowerBound + Self.originalNumberSize..<payloadRange.upperBound)
   }
 
+  /// Returns the packet inside one of RED (RFC 2198) with a single block, as ``REDEncapsulation`` writes it, or nil when
+  /// it has none or others.
+  package func insideRED(in datagram: RawSpan) -> RTPPacket? {
+    guard !payloadRange.isEmpty, let type = datagram.byte(at: payloadRange.lowerBound), type & 0x80 == 0 else {
+      return nil
+    }
+    var inner = header
+    inner.payloadType = type
+    return RTPPacket(self, header: inner, payloadRange: payloadRange.lowerBound + 1..<payloadRange.upperBound)
+  }
+
   /// The size of the original sequence number, which precedes a retransmitted payload.
   package static let originalNumberSize = 2
 

@@ -139,13 +139,25 @@ extension VideoReceiver {
     return verdict
   }
 
+  /// Takes the header of a packet of forward error correction: it holds no media, and its number is not missing.
+  package mutating func receive(repair header: RTPHeader, at now: Instant) {
+    watch.packetArrived(at: now)
+    _ = nack?.receive(sequenceNumber: header.sequenceNumber, at: now)
+    insertPadding(header, at: now)
+    deliver(at: now)
+  }
+
+  private mutating func insertPadding(_ header: RTPHeader, at now: Instant) {
+    guard assembler != nil else { return }
+    if assembler?.insertPadding(header, at: now, into: &assembled) == .overflow { overflowed(at: now) }
+    if let number = assembler?.extended(header.sequenceNumber) { finder.insertPadding(number, into: &ready) }
+  }
+
   private mutating func insert(
     _ packet: RTPPacket, in datagram: RawSpan, wasRequested: Bool, at now: Instant
   ) -> Verdict {
     guard !packet.payloadRange.isEmpty else {
-      guard assembler != nil else { return .padding }
-      if assembler?.insertPadding(packet.header, at: now, into: &assembled) == .overflow { overflowed(at: now) }
-      if let number = assembler?.extended(packet.header.sequenceNumber) { finder.insertPadding(number, into: &ready) }
+      insertPadding(packet.header, at: now)
       return .padding
     }
     guard let format = settings.codecs.first(where: { $0.payloadType == packet.header.payloadType })?.format else {

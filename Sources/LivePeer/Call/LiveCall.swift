@@ -205,7 +205,8 @@ package final class LiveCall {
     case .remoteCandidateRefused(let candidate, let reason): log("candidate refused, \(reason.rawValue): \(candidate)")
     case .keyLog(let line): keyLog?.write(line.hasSuffix("\n") ? line : line + "\n")
     case .digitReceived(let digit): log("received the digit \(digit)")
-    case .mediaSent, .mediaReceived, .remoteBye, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired,
+    case .mediaSent, .mediaReceived, .mediaRecovered, .remoteBye, .packetDiscarded, .iceRestart, .checkFailed,
+      .consentExpired,
       .turnAllocated, .bandwidthEstimate:
       break
     }

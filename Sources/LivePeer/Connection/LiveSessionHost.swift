@@ -119,7 +119,7 @@ final class LiveSessionHost: SessionEnvironment {
 
   func observed(_ observation: SessionObservation) {
     switch observation {
-    case .mediaSent, .mediaReceived: return
+    case .mediaSent, .mediaReceived, .mediaRecovered: return
     case .keyLog(let line): configuration.tap?.learnt(keyLog: line)
     case .remoteBye, .digitReceived, .packetDiscarded, .iceRestart, .checkFailed, .consentExpired,
       .remoteCandidateRefused, .turnAllocated, .bandwidthEstimate:

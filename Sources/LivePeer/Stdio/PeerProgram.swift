@@ -228,6 +228,12 @@ package final class PeerProgram {
     video.width = try dictionary.optionalUnsignedShort("width") ?? video.width
     video.height = try dictionary.optionalUnsignedShort("height") ?? video.height
     video.frameRate = try dictionary.optionalUnsignedShort("frameRate") ?? video.frameRate
+    if let scheme = try dictionary.optionalString("forwardErrorCorrection") {
+      guard let known = VideoSettings.ForwardErrorCorrection(rawValue: scheme) else {
+        throw PeerError(.typeError, "'\(scheme)' is not none, ulpfec or flexfec")
+      }
+      video.forwardErrorCorrection = known
+    }
     settings.video = video
     let number = try dictionary.optionalUnsignedShort("firstNumber") ?? 0
     settings.camera.firstNumber = UInt32(number)

@@ -35,6 +35,7 @@ extension VideoSettings {
     if let content = video.content { self.content = content == .detail ? .detail : .motion }
     if let nack = video.nack { self.nack = nack }
     if let rtx = video.rtx { retransmission = rtx }
+    if let fec = video.fec { forwardErrorCorrection = ForwardErrorCorrection(rawValue: fec.rawValue) ?? .none }
     if let pli = video.pli { pictureLossIndication = pli }
     if let fir = video.fir { fullIntraRequest = fir }
     if let transportCC = video.transportCC { transportFeedback = transportCC }

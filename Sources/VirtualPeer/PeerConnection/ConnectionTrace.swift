@@ -35,6 +35,8 @@ struct ConnectionTrace {
       trace.write(mediaSent, subject, ssrc, byteCount, prefix)
     case .mediaReceived(let ssrc, let byteCount):
       trace.write(mediaReceived, subject, ssrc, byteCount)
+    case .mediaRecovered(let ssrc, let byteCount):
+      trace.write(PeerConnectionEvents.mediaRecovered, subject, ssrc, byteCount)
     case .packetDiscarded(let what, let from):
       trace.write(PeerConnectionEvents.packetDiscarded, subject, "\(what)", from)
     case .digitReceived(let digit):

@@ -80,6 +80,11 @@ extension KeyCases {
     KeyCase("video.temporal_layers", ["1", "2", "3"], seen("size: 160x120, temporal_layers: <>")),
     KeyCase(words: "video.content", seen("size: 160x120, content: <>")),
     KeyCase(words: "video.nack", seen("nack: <>")), KeyCase(words: "video.rtx", seen("rtx: <>")),
+    KeyCase(
+      words: "video.fec",
+      KeyWorld.lan(
+        alice: ", video: { fec: <> }, devices: { camera: moving-bars }",
+        bob: ", video: { fec: <> }, devices: { camera: none }")),
     KeyCase(words: "video.pli", seen("pli: <>")), KeyCase(words: "video.fir", seen("fir: <>")),
     KeyCase(words: "video.transport_cc", seen("transport_cc: <>")), KeyCase(words: "video.remb", seen("remb: <>")),
   ]

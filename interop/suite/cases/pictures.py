@@ -121,6 +121,27 @@ async def lossy(call):
     await call.network.restore()
 
 
+@case("video in RED with 5 % loss", without=about_only("chromium", "only browsers of libwebrtc correct video"), timeout=60)
+async def corrected(call):
+    """Both agree on ULPFEC and send video inside RED, also what is lost and sent again. On so short a path only key
+    frames are corrected: `interop/scenarios` has a long one."""
+    await call.open(video={"forwardErrorCorrection": "ulpfec"})
+    exchange = await call.connect()
+    for name, description in (("offer", exchange.offer), ("answer", exchange.answer)):
+        formats = [value.split()[1] for value in sdp.values(description, "rtpmap")]
+        for wanted in ("red/90000", "ulpfec/90000"):
+            expect(wanted in formats, f"{wanted} in the {name}", f"it has {formats}")
+    await call.watch(3.0)
+    await call.network.swallow("numgen random mod 100 < 5 drop")
+    await call.watch(5.0, settle=1.0, rate=0.4)
+    for peer in call.peers:
+        streams = [stream for stream in await peer.stats("inbound-rtp") if stream.get("kind") == "video"]
+        again = sum(stream.get("retransmittedPacketsReceived", 0) for stream in streams)
+        call.measured[f"RED packets again, {peer.role}"] = again
+        expect(again > 0, f"{peer} to receive lost packets again", f"its statistics are {streams}")
+    await call.network.restore()
+
+
 @case("simulcast from a browser", offers=(THEIRS,), without=_BROWSER, timeout=60)
 async def simulcast(call):
     """The browser offers two encodings by RID (RFC 8853), and we see the pictures of both, each in their order."""

@@ -62,6 +62,8 @@ package enum PeerConnectionEvents {
     "media.sent", ("ssrc", UInt32.self), ("bytes", Int.self), ("prefix", UInt64.self))
   /// An RTP packet was received and authenticated.
   package static let mediaReceived = TraceEvent("media.received", ("ssrc", UInt32.self), ("bytes", Int.self))
+  /// A lost RTP packet was recovered by forward error correction.
+  package static let mediaRecovered = TraceEvent("media.recovered", ("ssrc", UInt32.self), ("bytes", Int.self))
   /// A DTMF tone or pause that the peer sends began; empty when all are over.
   package static let toneChange = TraceEvent("dtmf.tone-change", ("tone", String.self))
   /// The remote side began to send a DTMF digit: all of its digits on the connection, and the new one.

@@ -8,6 +8,8 @@ public enum SessionObservation: Sendable {
   case mediaSent(ssrc: UInt32, byteCount: Int, prefix: UInt64)
   /// One RTP packet was received and authenticated.
   case mediaReceived(ssrc: UInt32, byteCount: Int)
+  /// A lost RTP packet was recovered by forward error correction.
+  case mediaRecovered(ssrc: UInt32, byteCount: Int)
   /// An RTCP BYE for a source arrived (RFC 3550 section 6.6).
   case remoteBye(ssrc: UInt32)
   /// Something malformed, forged or unexpected arrived and was dropped; `what` is a fixed word.

@@ -52,17 +52,18 @@ struct BandwidthControl {
     for case .video(let channel) in channels {
       guard let send = channel.send else { continue }
       send.setRates(
-        allocator.rate(of: send.number), layers: allocator.layers(of: send.number), repairShare: repairShare)
+        allocator.rate(of: send.number), layers: allocator.layers(of: send.number), repairShare: repairShare,
+        path: estimator.target, at: now)
     }
   }
 
-  /// The share of the rate that retransmissions take; libwebrtc gives them at most half.
+  /// The share of the rate that retransmissions take; libwebrtc gives them and forward error correction at most half.
   private func repairShare(_ rate: DataRate) -> Double {
     let target = Double(estimator.target.target.bitsPerSecond)
     return target > 0 ? min(Self.largestRepairShare, Double(rate.bitsPerSecond) / target) : 0
   }
 
-  private static let largestRepairShare = 0.5
+  static let largestRepairShare = 0.5
 
   // MARK: Time and packets
 

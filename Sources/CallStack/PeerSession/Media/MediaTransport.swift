@@ -72,6 +72,8 @@ final class MediaTransport {
     tracksMade += 1
     var name = track?.id ?? ""
     if name.isEmpty { name = "\(configuration.cname)-\(kind.rawValue)" + (number == 0 ? "" : "-\(number + 1)") }
+    let isCorrected =
+      kind == .video && configuration.video?.forwardErrorCorrection == .flexfec && rids.count < 2
     let isRepaired =
       kind == .audio ? configuration.audio.retransmitsOnItsOwnStream : configuration.video?.retransmission ?? false
     var encodings: [Transceiver.Encoding] = []
@@ -79,7 +81,7 @@ final class MediaTransport {
       encodings.append(
         Transceiver.Encoding(
           rid: index < rids.count ? rids[index] : nil, ssrc: number == 0 && index == 0 ? reporter : newSource(),
-          retransmissionSSRC: isRepaired ? newSource() : nil))
+          retransmissionSSRC: isRepaired ? newSource() : nil, repairSSRC: isCorrected ? newSource() : nil))
     }
     return LocalTrack(
       number: number,
@@ -115,7 +117,9 @@ final class MediaTransport {
       let isTaken =
         ssrc == reporter || router.route(ofSource: ssrc) != nil
         || channels.contains { channel in
-          channel.state.track?.sender.encodings.contains { [$0.ssrc, $0.retransmissionSSRC].contains(ssrc) } ?? false
+          channel.state.track?.sender.encodings.contains {
+            [$0.ssrc, $0.retransmissionSSRC, $0.repairSSRC].contains(ssrc)
+          } ?? false
         }
       if !isTaken { return ssrc }
     }
@@ -379,8 +383,11 @@ final class MediaTransport {
       events.append(.mediaReceived(ssrc: parsed.header.ssrc, byteCount: packet.byteCount))
       events.append(.unmute(mid: mid))
     }
-    if case .audio(let audio) = channel {
+    switch channel {
+    case .audio(let audio):
       while let digit = audio.receive?.nextDigit(at: now) { events.append(.digitReceived(digit)) }
+    case .video(let video):
+      video.receive?.takeRecovered { events.append(.mediaRecovered(ssrc: $0.ssrc, byteCount: $1)) }
     }
     return nil
   }
@@ -480,20 +487,5 @@ final class MediaTransport {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.bandwidth.rawValue))
     }
     return earliest
-  }
-}
-
-extension RTPRouter.Section {
-  /// Makes the section from the result of its negotiation.
-  fileprivate init(_ media: NegotiatedMedia) {
-    let retransmissions = media.remoteSources.compactMap(\.retransmission)
-    self.init(
-      mid: Array(media.mid.utf8),
-      payloadTypes: (media.receiveCodecs + media.receiveHelpers).map(\.payloadType),
-      sources: media.remoteSources.map { source in
-        RTPRouter.Source(source.ssrc, role: retransmissions.contains(source.ssrc) ? .retransmission : .media)
-      })
-    retransmissionPayloadTypes = media.receiveCodecs.compactMap(\.retransmissionPayloadType)
-    rids = media.receiveEncodings.compactMap { $0.rid.map { Array($0.utf8) } }
   }
 }

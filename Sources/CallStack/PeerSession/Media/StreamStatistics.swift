@@ -41,6 +41,8 @@ struct ReceiveStatistics {
     let retransmission: RetransmissionReceiver
     /// The stream that retransmits; nil before its first packet.
     let repair: RTPReceiver?
+    /// Forward error correction; nil when none was negotiated.
+    let correction: VideoRepairReceiver?
     let freezes: FreezeDetector
   }
 }
@@ -90,7 +92,7 @@ extension MediaChannel {
           remoteOutbound: source.rtp.remoteOutbound,
           video: .init(
             counters: source.counters, receiver: source.receiver.statistics, retransmission: source.retransmission,
-            repair: source.repair, freezes: source.receiver.freezes))
+            repair: source.repair, correction: source.correction, freezes: source.receiver.freezes))
       }
     }
   }

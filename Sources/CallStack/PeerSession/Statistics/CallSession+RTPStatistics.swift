@@ -127,12 +127,14 @@ extension CallSession {
     members.add("transportId", "T")
     members.add("codecId", codec.map { Self.identifier(of: $0, "I") })
     members.add("remoteId", remote.reportsSent > 0 ? remoteID : nil)
-    // What another source retransmits for this one counts with it, as in libwebrtc.
-    let repair = receive.video?.repair
-    members.add("packetsReceived", rtp.packetsReceived + (repair?.inbound.packetsReceived ?? 0))
-    members.add("bytesReceived", rtp.bytesReceived + (repair?.inbound.bytesReceived ?? 0))
-    members.add("headerBytesReceived", rtp.headerBytesReceived + (repair?.inbound.headerBytesReceived ?? 0))
+    // What other sources retransmit and correct of this one counts with it, as in libwebrtc.
+    let (repair, correction) = (receive.video?.repair, receive.video?.correction?.stream)
+    let all = [rtp] + [repair, correction].compactMap { $0?.inbound }
+    members.add("packetsReceived", all.reduce(0) { $0 + $1.packetsReceived })
+    members.add("bytesReceived", all.reduce(0) { $0 + $1.bytesReceived })
+    members.add("headerBytesReceived", all.reduce(0) { $0 + $1.headerBytesReceived })
     members.add("rtxSsrc", repair.map { Int64($0.ssrc) })
+    members.add("fecSsrc", correction.map { Int64($0.ssrc) })
     members.add("packetsLost", rtp.packetsLost)
     members.add("jitter", rtp.jitter)
     members.add("packetsReceivedWithEct1", rtp.packetsReceivedWithEct1)

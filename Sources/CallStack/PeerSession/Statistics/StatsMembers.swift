@@ -55,6 +55,11 @@ struct StatsMembers {
     let (counters, receiver, freezes) = (video.counters, video.receiver, video.freezes)
     add("retransmittedPacketsReceived", Int64(video.retransmission.recoveredCount))
     add("retransmittedBytesReceived", video.retransmission.recoveredBytes)
+    if let correction = video.correction {
+      add("fecPacketsReceived", correction.packetsReceived)
+      add("fecBytesReceived", correction.bytesReceived)
+      add("fecPacketsDiscarded", correction.packetsDiscarded)
+    }
     add("framesReceived", Int64(receiver.framesReceived))
     add("framesDecoded", counters.framesDecoded)
     add("keyFramesDecoded", counters.keyFramesDecoded)

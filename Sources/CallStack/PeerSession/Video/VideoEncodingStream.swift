@@ -11,6 +11,11 @@ final class VideoEncodingStream {
   /// The retransmission stream (RFC 4588); nil when lost packets are sent again on the stream itself.
   private var retransmission: RetransmissionSender?
   let retransmissionSSRC: UInt32?
+  /// Forward error correction; nil while none is negotiated.
+  private var repair: VideoRepairSender?
+  /// The stream of FlexFEC, which keeps its numbers when it is no longer negotiated.
+  private var flexFEC: FlexFECSender?
+  let repairSSRC: UInt32?
   let rid: String?
   private(set) var settings: VideoEncoderSettings
   private(set) var adaptation: VideoAdaptation
@@ -25,6 +30,10 @@ final class VideoEncodingStream {
   private(set) var counters = VideoSendCounters()
   /// The rate for media with all headers; zero while the encoding is paused.
   private(set) var rate = DataRate.zero
+  /// The share of it for retransmissions.
+  private var repairShare = 0.0
+  /// The loss and the round trip of the path.
+  private var path: (loss: Double, roundTrip: Interval) = (0, .zero)
   private var isKeyFrameRequested = false
   private var lastKeyFrame: Instant?
   private var lastCapture: (mediaTime: UInt32, captured: Instant)?
@@ -56,7 +65,8 @@ final class VideoEncodingStream {
       retransmission = RetransmissionSender(
         ssrc: ssrc, payloadType: payloadType, random: random.stream("\(name)/rtx"))
     }
-    sources = [encoding.ssrc] + (encoding.retransmissionSSRC.map { [$0] } ?? [])
+    repairSSRC = encoding.repairSSRC
+    sources = [encoding.ssrc] + [encoding.retransmissionSSRC, encoding.repairSSRC].compactMap { $0 }
     self.random = random
     self.name = name
     var numbers = random.stream("\(name)/descriptors")
@@ -79,15 +89,53 @@ final class VideoEncodingStream {
 
   func setExtensions(_ negotiated: MediaExtensions, isNumbered: Bool, naming mid: String?) {
     extensions.set(negotiated, isNumbered: isNumbered, mid: mid, rid: rid)
+    repair?.setUnprotected(negotiated.transportNumber.map { [$0] } ?? [])
+  }
+
+  /// Sets the scheme of forward error correction; call ``setExtensions(_:isNumbered:naming:)`` after it.
+  ///
+  /// - Parameter redRetransmission: the payload type of retransmissions of RED.
+  func setRepair(_ scheme: VideoRepairSender.Scheme?, redRetransmission: UInt8?) {
+    retransmission?.red = nil
+    if case .ulpfec(_, let red)? = scheme, let redRetransmission { retransmission?.red = (red, redRetransmission) }
+    guard scheme != repair?.scheme else { return }
+    repair = nil
+    if case .flexFEC(let payloadType)? = scheme {
+      guard let repairSSRC else { return }
+      let made = FlexFECSender(
+        ssrc: repairSSRC, mediaSSRC: ssrc, payloadType: payloadType, format: .flexFECDraft,
+        random: random.stream("\(name)/fec"))
+      flexFEC = flexFEC ?? made
+      flexFEC?.setPayloadType(payloadType)
+    }
+    repair = scheme.map { VideoRepairSender($0) }
   }
 
   /// Sets the rate with all headers; zero pauses the encoding.
   ///
   /// - Parameter repairShare: the share of it for retransmissions.
-  func setRate(_ rate: DataRate, repairShare: Double) {
+  func setRate(_ rate: DataRate, repairShare: Double, path: TargetRate, at now: Instant) {
     if self.rate == .zero, rate > .zero, rtp.outbound.packetsSent > 0 { requestKeyFrame() }
     self.rate = rate
-    settings.bitrate = max(mediaRate(repairShare: repairShare), .kilobitsPerSecond(5))
+    self.repairShare = repairShare
+    self.path = (path.lossRatio, path.roundTrip)
+    applyRate(at: now)
+  }
+
+  /// Decides the protection, and gives the encoder what it and retransmissions leave.
+  private func applyRate(at now: Instant) {
+    var share = repairShare
+    if let repair {
+      var conditions = ProtectionRule.Conditions()
+      (conditions.loss, conditions.roundTrip) = (path.loss, path.roundTrip)
+      (conditions.bitrate, conditions.frameRate) = (rate, Double(settings.frameRate))
+      (conditions.width, conditions.height) = (settings.size.width, settings.size.height)
+      conditions.temporalLayers = settings.temporalLayers
+      repair.decide(conditions, at: now)
+      if rate > .zero { share += Double(repair.rate(at: now).bitsPerSecond) / Double(rate.bitsPerSecond) }
+      share = min(share, BandwidthControl.largestRepairShare)
+    }
+    settings.bitrate = max(mediaRate(repairShare: share), .kilobitsPerSecond(5))
     adapt()
   }
 
@@ -119,7 +167,7 @@ final class VideoEncodingStream {
 
   /// The rate that is left for the encoder: each packet has headers, and a tag.
   ///
-  /// - Parameter repairShare: the share for retransmissions.
+  /// - Parameter repairShare: the share for retransmissions and forward error correction.
   private func mediaRate(repairShare: Double) -> DataRate {
     let frames = Double(settings.frameRate)
     let payload = Double(Self.maximumPacket - headerSize)
@@ -148,6 +196,7 @@ final class VideoEncodingStream {
   /// Encodes a picture and hands its packets to the pacer.
   func encode(_ input: inout VideoInput, into pacer: inout Pacer, at now: Instant) {
     guard rate > .zero, isWanted(input.captured) else { return }
+    if repair?.isDue(at: now) ?? false { applyRate(at: now) }
     let isDue = lastKeyFrame.map { now - $0 >= Self.keyFrameInterval } ?? true
     let forces = isKeyFrameRequested && isDue
     // A frame that the encoder drops or cannot code is not sent; the next one may be.
@@ -190,7 +239,9 @@ final class VideoEncodingStream {
   private func send(_ frame: EncodedVideoFrame, captured: Instant, into pacer: inout Pacer, at now: Instant) {
     let mediaTime = UInt32(truncatingIfNeeded: captured.nanoseconds / 1_000 * 9 / 100)
     lastCapture = (mediaTime, captured)
-    let room = Self.maximumPacket - headerSize - (retransmission == nil ? 0 : RTPPacket.originalNumberSize)
+    let room =
+      Self.maximumPacket - headerSize - (retransmission == nil ? 0 : RTPPacket.originalNumberSize)
+      - (repair?.overhead(extensions: extensions.original.encodedSize) ?? 0)
     let bytes = frame.bytes.span.bytes
     let description = descriptors.describe(frame, codec: videoCodec, layers: settings.temporalLayers)
     guard packetizer.begin(bytes, as: description, limits: PayloadLimits(maximum: room)) != nil else { return }
@@ -198,18 +249,62 @@ final class VideoEncodingStream {
       var payload = OutputSpan<UInt8>(buffer: scratch, initializedCount: 0)
       let place = packetizer.next(of: bytes, into: &payload)
       let count = payload.finalize(for: scratch)
-      guard let place else { return }
+      guard let place else { break }
       let written = UnsafeRawBufferPointer(start: scratch.baseAddress, count: count)
       _ = pacer.enqueue(.video, at: now) { output in
-        let header = rtp.packetize(
-          payload: written.bytes, mediaTime: mediaTime, marker: place.isLast, extensions: extensions.original,
-          into: &output)
+        let write = { (output: inout OutputSpan<UInt8>) in
+          self.rtp.packetize(
+            payload: written.bytes, mediaTime: mediaTime, marker: place.isLast, extensions: self.extensions.original,
+            into: &output)
+        }
+        let header =
+          repair.map { repair in
+            repair.add(isKeyFrame: frame.isKeyFrame, endsFrame: place.isLast, into: &output, write: write)
+          } ?? write(&output)
         guard let header else { return nil }
         return OutgoingPacket(
           header: header, headerSize: headerSize, captured: captured,
           transportNumberOffset: extensions.originalNumberOffset)
       }
     }
+    sendRepair(mediaTime: mediaTime, captured: captured, into: &pacer, at: now)
+  }
+
+  /// Hands the repair packets of a whole group to the pacer. Those of ULPFEC keep their place among the numbers of the
+  /// stream; those of FlexFEC wait behind media.
+  private func sendRepair(mediaTime: UInt32, captured: Instant, into pacer: inout Pacer, at now: Instant) {
+    guard let repair else { return }
+    while let payload = repair.next() {
+      let priority: PacketPriority = if case .ulpfec = repair.scheme { .video } else { .repair }
+      _ = pacer.enqueue(priority, at: now) { output in
+        defer { repair.sent(byteCount: output.count, at: now) }
+        switch repair.scheme {
+        case .ulpfec(let payloadType, let red):
+          return writeULPFEC(
+            payload, payloadType: payloadType, red: red, mediaTime: mediaTime, captured: captured, into: &output)
+        case .flexFEC:
+          var packet = flexFEC?.packetize(payload, extensions: extensions.repair, into: &output, at: now)
+          packet?.transportNumberOffset = extensions.repairNumberOffset
+          return packet
+        }
+      }
+    }
+  }
+
+  private func writeULPFEC(
+    _ repair: RepairPayload, payloadType: UInt8, red: UInt8, mediaTime: UInt32, captured: Instant,
+    into output: inout OutputSpan<UInt8>
+  ) -> OutgoingPacket? {
+    var payload = OutputSpan<UInt8>(buffer: scratch, initializedCount: 0)
+    let isWritten = REDEncapsulation.write(repair, payloadType: payloadType, into: &payload)
+    let bytes = UnsafeRawBufferPointer(start: scratch.baseAddress, count: payload.finalize(for: scratch)).bytes
+    guard isWritten else { return nil }
+    let header = rtp.packetize(
+      payload: bytes, mediaTime: mediaTime, payloadType: red, extensions: extensions.original, into: &output)
+    guard let header else { return nil }
+    return OutgoingPacket(
+      header: header, headerSize: headerSize, isRepair: true, captured: captured,
+      transportNumberOffset: extensions.originalNumberOffset)
   }
 
   // MARK: Packets
@@ -249,6 +344,8 @@ final class VideoEncodingStream {
   }
 
   func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) {
+    // W3C counts for each source, and has no entry for FlexFEC's.
+    guard packet.header.ssrc != repairSSRC else { return }
     rtp.departed(packet, bytes, at: now)
     if packet.header.marker, !packet.isRetransmission { counters.framesSent += 1 }
   }

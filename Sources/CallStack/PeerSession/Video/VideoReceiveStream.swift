@@ -12,12 +12,8 @@ final class VideoReceiveStream {
   private(set) var sources: [VideoSource] = []
   /// Whether the negotiated direction receives.
   var isActive = false
-  private var codecs: [VideoReceiver.Codec] = []
   private var isNegotiated: [Bool] = Array(repeating: false, count: 128)
-  private var nack: NACKGenerator.Settings?
-  private var request: VideoSource.KeyFrameRequest?
-  /// The original payload types and those that retransmit them.
-  private var associations: [RetransmissionReceiver.Association] = []
+  private var formats = VideoSource.Formats()
   /// The sources in the remote description.
   private var named: [MediaSource] = []
 
@@ -33,18 +29,28 @@ final class VideoReceiveStream {
       guard let video = VideoCodec(codec, fidelity: fidelity) else { continue }
       let entry = VideoReceiver.Codec(payloadType: codec.payloadType, format: video.format)
       isNegotiated[Int(codec.payloadType)] = true
-      if !codecs.contains(entry) { codecs.append(entry) }
-      if let own = codec.retransmissionPayloadType, !associations.contains(where: { $0.payloadType == own }) {
-        associations.append(.init(payloadType: own, original: codec.payloadType))
-      }
+      if !formats.codecs.contains(entry) { formats.codecs.append(entry) }
+      if let own = codec.retransmissionPayloadType { associate(own, with: codec.payloadType) }
     }
+    let repair = RepairFormats(media.receiveHelpers)
+    formats.repair.add(repair)
+    if let red = repair.red {
+      isNegotiated[Int(red)] = true
+      if let own = repair.redRetransmission { associate(own, with: red) }
+    }
+    formats.transportNumber = media.extensionID(MediaExtensions.transportNumberURI, sending: false)
     if !media.remoteSources.isEmpty { named = media.remoteSources }
     guard let first = negotiated.first else { return }
-    nack = first.feedback.contains(.nack) ? .video : nil
-    request =
+    formats.nack = first.feedback.contains(.nack) ? .video : nil
+    formats.request =
       first.feedback.contains(.pictureLoss)
       ? .pictureLossIndication : first.feedback.contains(.fullIntraRequest) ? .fullIntraRequest : nil
-    for source in sources { source.accept(codecs, nack: nack, request: request, associations: associations) }
+    for source in sources { source.accept(formats) }
+  }
+
+  private func associate(_ payloadType: UInt8, with original: UInt8) {
+    guard !formats.associations.contains(where: { $0.payloadType == payloadType }) else { return }
+    formats.associations.append(.init(payloadType: payloadType, original: original))
   }
 
   /// Whether every source has sent a BYE and nothing since.
@@ -70,7 +76,7 @@ final class VideoReceiveStream {
       let source = source(packet.header.ssrc, encoding: route.encoding, at: now)
       return .taken(isNews: source.receive(packet, in: datagram, ecn: ecn, at: now))
     case .retransmission:
-      guard associations.contains(where: { $0.payloadType == packet.header.payloadType }) else {
+      guard formats.associations.contains(where: { $0.payloadType == packet.header.payloadType }) else {
         return .unknownPayloadType
       }
       guard let source = source(repairedBy: packet.header.ssrc, encoding: route.encoding, at: now) else {
@@ -78,14 +84,25 @@ final class VideoReceiveStream {
       }
       source.receiveRetransmission(packet, in: datagram, at: now)
       return .taken(isNews: false)
-    case .repair: return .unknownPayloadType
+    case .repair:
+      guard packet.header.payloadType == formats.repair.flexFEC else { return .unknownPayloadType }
+      guard let source = source(repairedBy: packet.header.ssrc, encoding: route.encoding, at: now) else {
+        return .unknownSource
+      }
+      source.receiveRepair(packet, in: datagram, at: now)
+      return .taken(isNews: false)
     }
   }
 
-  /// Returns the source whose packets another source sends again: the one named in signalling, which may not have sent
+  /// Calls `body` with the size of each packet that was recovered since.
+  func takeRecovered(_ body: (VideoSource, Int) -> Void) {
+    for source in sources { while let byteCount = source.nextRecovered() { body(source, byteCount) } }
+  }
+
+  /// Returns the source whose packets another source sends again or corrects: the one named in signalling, which may not have sent
   /// anything itself yet, or the one of the same encoding.
   private func source(repairedBy ssrc: UInt32, encoding: Int, at now: Instant) -> VideoSource? {
-    if let name = named.first(where: { $0.retransmission == ssrc })?.ssrc {
+    if let name = named.first(where: { [$0.retransmission, $0.repair].contains(ssrc) })?.ssrc {
       return source(name, encoding: encoding, at: now)
     }
     return sources.last { $0.encoding == encoding }
@@ -93,8 +110,7 @@ final class VideoReceiveStream {
 
   private func source(_ ssrc: UInt32, encoding: Int, at now: Instant) -> VideoSource {
     if let known = sources.first(where: { $0.ssrc == ssrc }) { return known }
-    let made = VideoSource(
-      ssrc, encoding: encoding, codecs: codecs, nack: nack, request: request, associations: associations, at: now)
+    let made = VideoSource(ssrc, encoding: encoding, formats: formats, at: now)
     adopt(made)
     return made
   }

@@ -58,8 +58,12 @@ final class VideoSendStream {
     let remote = media.remoteBandwidths.limit(headers: 0)
     limit = remote.map { max(.bitsPerSecond($0), VideoSettings.minimumBitrate) }
     isNumbered = codec.feedback.contains(.transportCC)
+    let formats = RepairFormats(media.sendHelpers)
+    // FlexFEC has one stream, as in libwebrtc.
+    let scheme = formats.scheme(for: codec, isSimulcast: encodings.count > 1)
     for encoding in encodings {
       encoding.update(codec, video: video)
+      encoding.setRepair(scheme, redRetransmission: formats.redRetransmission)
       encoding.setExtensions(extensions, isNumbered: isNumbered, naming: mid)
     }
   }
@@ -118,10 +122,11 @@ final class VideoSendStream {
   /// Sets the rates of the encodings with all headers.
   ///
   /// - Parameter repairShare: the share of them for retransmissions.
-  func setRates(_ rate: DataRate, layers: [DataRate], repairShare: Double) {
+  func setRates(_ rate: DataRate, layers: [DataRate], repairShare: Double, path: TargetRate, at now: Instant) {
     for (index, encoding) in encodings.enumerated() {
       encoding.setRate(
-        encodings.count == 1 ? rate : index < layers.count ? layers[index] : .zero, repairShare: repairShare)
+        encodings.count == 1 ? rate : index < layers.count ? layers[index] : .zero, repairShare: repairShare,
+        path: path, at: now)
     }
   }
 

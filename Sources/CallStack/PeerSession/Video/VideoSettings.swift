@@ -24,6 +24,16 @@ public struct VideoSettings: Hashable, Sendable {
     case detail
   }
 
+  /// A scheme of forward error correction, beside retransmissions.
+  public enum ForwardErrorCorrection: String, Hashable, Sendable, CaseIterable {
+    /// None.
+    case none
+    /// ULPFEC inside RED, on the stream of the video (RFC 5109, RFC 2198).
+    case ulpfec
+    /// FlexFEC on a stream of its own (draft-ietf-payload-flexible-fec-scheme-03, `flexfec-03`).
+    case flexfec
+  }
+
   /// The codecs, the preferred one first.
   public var codecs = [Codec.vp8, .vp9, .h264]
   /// The width of captured pictures in pixels.
@@ -44,6 +54,8 @@ public struct VideoSettings: Hashable, Sendable {
   public var nack = true
   /// Whether lost packets are sent again on a separate stream (RFC 4588), if the peer agrees.
   public var retransmission = true
+  /// The forward error correction that is offered and accepted. How much is sent depends on loss and round trip.
+  public var forwardErrorCorrection = ForwardErrorCorrection.none
   /// Whether key frames are requested by a picture loss indication (RFC 4585).
   public var pictureLossIndication = true
   /// Whether key frames are requested by a full intra request (RFC 5104), where the other is not negotiated.
@@ -92,6 +104,11 @@ extension VideoSettings {
         CodecCapability(
           codec.rawValue, clockRate: 90_000, parameters: parameters, feedback: feedback,
           retransmission: retransmission, preferredPayloadType: payloadType))
+    }
+    switch forwardErrorCorrection {
+    case .none: break
+    case .ulpfec: formats += [.red(retransmission: retransmission), .ulpfec]
+    case .flexfec: formats.append(.flexFEC(feedback: feedback.filter { [.remb, .transportCC].contains($0) }))
     }
     let extensions =
       [MediaExtensions.midURI] + (transportFeedback ? [MediaExtensions.transportNumberURI] : [])

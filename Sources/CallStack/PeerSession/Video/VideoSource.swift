@@ -9,6 +9,18 @@ final class VideoSource {
   /// The way in which key frames are requested.
   enum KeyFrameRequest { case pictureLossIndication, fullIntraRequest }
 
+  /// What was negotiated for the sources of a section.
+  struct Formats {
+    var codecs: [VideoReceiver.Codec] = []
+    var nack: NACKGenerator.Settings?
+    var request: KeyFrameRequest?
+    /// The original payload types and those that retransmit them.
+    var associations: [RetransmissionReceiver.Association] = []
+    var repair = RepairFormats()
+    /// The header extension of the transport-wide number, which repair packets do not protect.
+    var transportNumber: UInt8?
+  }
+
   let ssrc: UInt32
   /// The index of its encoding in the section.
   let encoding: Int
@@ -18,36 +30,45 @@ final class VideoSource {
   private(set) var retransmission: RetransmissionReceiver
   /// The reception of the stream that retransmits; nil before its first packet.
   private(set) var repair: RTPReceiver?
+  /// Forward error correction; nil when none was negotiated.
+  private(set) var correction: VideoRepairReceiver?
+  /// The sizes of recovered packets that are not reported yet.
+  private var recovered = FIFO<Int>()
   private var decoder: VideoDecoder?
-  private var request: KeyFrameRequest?
+  private var formats: Formats
   private var intraRequestNumber: UInt8 = 0
   /// Decoded pictures whose time has not come, in order.
   private var waiting = FIFO<RenderedVideoFrame>()
   /// Whether it has sent a BYE, and nothing since.
   var hasDeparted = false
 
-  init(
-    _ ssrc: UInt32, encoding: Int, codecs: [VideoReceiver.Codec], nack: NACKGenerator.Settings?,
-    request: KeyFrameRequest?, associations: [RetransmissionReceiver.Association], at now: Instant
-  ) {
+  init(_ ssrc: UInt32, encoding: Int, formats: Formats, at now: Instant) {
     self.ssrc = ssrc
-    retransmission = RetransmissionReceiver(originalSSRC: ssrc, associations: associations)
+    retransmission = RetransmissionReceiver(originalSSRC: ssrc, associations: formats.associations)
     self.encoding = encoding
-    self.request = request
+    self.formats = formats
     rtp = RTPReceiver(ssrc: ssrc, settings: RTPReceiver.Settings(clockRate: 90_000))
-    var settings = VideoReceiver.Settings(codecs: codecs)
-    settings.nack = nack
-    settings.requestsKeyFrames = request != nil
+    var settings = VideoReceiver.Settings(codecs: formats.codecs)
+    settings.nack = formats.nack
+    settings.requestsKeyFrames = formats.request != nil
     receiver = VideoReceiver(settings: settings, at: now)
+    prepareCorrection()
   }
 
-  func accept(
-    _ codecs: [VideoReceiver.Codec], nack: NACKGenerator.Settings?, request: KeyFrameRequest?,
-    associations: [RetransmissionReceiver.Association]
-  ) {
-    self.request = request
-    retransmission.associations = associations
-    receiver.accept(codecs, nack: nack, requestsKeyFrames: request != nil)
+  func accept(_ formats: Formats) {
+    self.formats = formats
+    retransmission.associations = formats.associations
+    receiver.accept(formats.codecs, nack: formats.nack, requestsKeyFrames: formats.request != nil)
+    prepareCorrection()
+  }
+
+  /// FlexFEC goes first where a section has both, as in libwebrtc.
+  private func prepareCorrection() {
+    let format: RepairFormat? =
+      formats.repair.flexFEC != nil ? .flexFECDraft : formats.repair.ulpfec != nil ? .ulpfec : nil
+    guard let format else { return }
+    if correction?.format != format { correction = VideoRepairReceiver(format, ssrc: ssrc) }
+    correction?.unprotectedExtensions = formats.transportNumber.map { [$0] } ?? []
   }
 
   var lastArrival: Instant { rtp.inbound.lastPacketReceivedTimestamp ?? .zero }
@@ -58,7 +79,7 @@ final class VideoSource {
   func receive(_ packet: RTPPacket, in datagram: RawSpan, ecn: ECN, at now: Instant) -> Bool {
     let verdict = rtp.receive(packet, ecn: ecn, at: now)
     if verdict == .restarted { receiver.restart() }
-    receiver.receive(packet, in: datagram, at: now)
+    take(packet, in: datagram, at: now)
     guard case .advanced = verdict else { return false }
     hasDeparted = false
     return true
@@ -69,8 +90,54 @@ final class VideoSource {
     if repair?.ssrc != packet.header.ssrc { repair = RTPReceiver(ssrc: packet.header.ssrc, settings: rtp.settings) }
     _ = repair?.receive(packet, at: now)
     guard let original = retransmission.receive(packet, in: datagram) else { return }
-    receiver.receive(original, in: datagram, isRetransmission: true, at: now)
+    guard original.header.payloadType == formats.repair.red else {
+      receiver.receive(original, in: datagram, isRetransmission: true, at: now)
+      return
+    }
+    guard let inner = original.insideRED(in: datagram) else { return }
+    receiver.receive(inner, in: datagram, isRetransmission: true, at: now)
   }
+
+  /// Takes a packet of the stream of FlexFEC.
+  func receiveRepair(_ packet: RTPPacket, in datagram: RawSpan, at now: Instant) {
+    correction?.receive(stream: packet, in: datagram, settings: rtp.settings, at: now)
+    takeRecovered(at: now)
+  }
+
+  /// Takes what is inside RED, or a packet without it. What a retransmission brings is not given to the correction: its
+  /// header extensions are others.
+  private func take(_ packet: RTPPacket, in datagram: RawSpan, at now: Instant) {
+    guard packet.header.payloadType == formats.repair.red, let inner = packet.insideRED(in: datagram) else {
+      receiver.receive(packet, in: datagram, at: now)
+      if correction?.format == .flexFECDraft {
+        correction?.receive(media: packet, in: datagram)
+        takeRecovered(at: now)
+      }
+      return
+    }
+    if inner.header.payloadType == formats.repair.ulpfec {
+      receiver.receive(repair: inner.header, at: now)
+      correction?.receive(repair: inner, in: datagram)
+    } else {
+      receiver.receive(inner, in: datagram, at: now)
+      correction?.receive(media: packet, in: datagram)
+    }
+    takeRecovered(at: now)
+  }
+
+  /// Hands the recovered packets to the assembly of frames, so that they are not requested again. The loss stays counted,
+  /// as with retransmissions.
+  private func takeRecovered(at now: Instant) {
+    while let bytes = correction?.next() {
+      guard let packet = RTPPacket(parsing: bytes.span.bytes),
+        receiver.receive(packet, in: bytes.span.bytes, at: now) == .inserted
+      else { continue }
+      recovered.append(bytes.count)
+    }
+  }
+
+  /// Returns the size of the next recovered packet that is not reported yet.
+  func nextRecovered() -> Int? { recovered.popFirst() }
 
   // MARK: Pictures
 
@@ -138,7 +205,7 @@ final class VideoSource {
     if let numbers = receiver.takeNACK(at: now) {
       return .genericNACK(GenericNACK(senderSSRC: reporter, mediaSSRC: ssrc, sequenceNumbers: numbers))
     }
-    guard receiver.takeKeyFrameRequest(at: now) != nil, let request else { return nil }
+    guard receiver.takeKeyFrameRequest(at: now) != nil, let request = formats.request else { return nil }
     switch request {
     case .pictureLossIndication:
       counters.pliCount += 1

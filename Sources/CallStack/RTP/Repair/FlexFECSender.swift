@@ -50,6 +50,6 @@ package struct FlexFECSender: Sendable {
     guard header.write(into: &output, contributingSources: sources, extensions: extensions) != nil else { return nil }
     guard repair.write(format: format, into: &output) != nil else { return nil }
     nextSequenceNumber &+= 1
-    return OutgoingPacket(header: header, headerSize: size, captured: now)
+    return OutgoingPacket(header: header, headerSize: size, isRepair: true, captured: now)
   }
 }

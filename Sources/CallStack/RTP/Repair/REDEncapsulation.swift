@@ -6,6 +6,21 @@ package enum REDEncapsulation {
   /// The bytes that it adds to a packet.
   package static let overhead = 1
 
+  /// Writes the payload of a repair packet with its header of RED.
+  ///
+  /// - Returns: false, with nothing written, when it does not fit.
+  package static func write(
+    _ repair: RepairPayload, payloadType: UInt8, into output: inout OutputSpan<UInt8>
+  ) -> Bool {
+    guard output.freeCapacity >= overhead + repair.encodedSize(format: .ulpfec) else { return false }
+    output.append(payloadType & 0x7F)
+    guard repair.write(format: .ulpfec, into: &output) != nil else {
+      output.removeLast(overhead)
+      return false
+    }
+    return true
+  }
+
   /// Writes a media packet as a packet of RED.
   ///
   /// - Returns: false, with nothing written, when it does not fit or is malformed.

@@ -3,7 +3,7 @@ import CallCore
 /// Collects the media packets of a stream and makes repair packets over groups of them (libwebrtc `UlpfecGenerator`).
 ///
 /// A group ends with a frame, when it has as many frames as wanted, or when its packets suffice to have about the wanted
-/// overhead. Give it the packets as they leave, before SRTP and without RED.
+/// overhead. Give it the packets in the order in which they leave, before SRTP and without RED.
 package struct RepairEncoder: Sendable {
   private struct Media: Sendable {
     let number: Int64

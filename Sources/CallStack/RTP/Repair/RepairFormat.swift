@@ -7,6 +7,15 @@ package enum RepairFormat: Hashable, Sendable, CaseIterable {
   /// draft-ietf-payload-flexible-fec-scheme-03 with a flexible mask, on a stream of its own: `flexfec-03` of Chromium.
   case flexFECDraft
 
+  /// The largest FEC header, with RED around it where that is used.
+  package var maximumHeaderSize: Int {
+    switch self {
+    case .ulpfec: 18 + REDEncapsulation.overhead
+    case .flexFEC: 24
+    case .flexFECDraft: 32
+    }
+  }
+
   /// The number of consecutive sequence numbers that a mask spans.
   package var maximumSpan: Int {
     switch self {

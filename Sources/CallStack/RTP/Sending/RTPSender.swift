@@ -110,7 +110,7 @@ package struct RTPSender: ~Copyable {
       return
     }
     lastPacket = (packet.header.timestamp, packet.captured)
-    guard settings.keepsHistory else { return }
+    guard settings.keepsHistory, !packet.isRepair else { return }
     history.insert(
       bytes, header: packet.header, headerSize: packet.headerSize, captured: packet.captured,
       roundTrip: remoteInbound.roundTripTime, at: now)

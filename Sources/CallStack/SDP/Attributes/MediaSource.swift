@@ -5,6 +5,8 @@ package struct MediaSource: Hashable, Sendable {
   package internal(set) var streamID: MediaStreamID?
   /// The SSRC of this source's retransmissions (`ssrc-group:FID`, RFC 4588).
   package internal(set) var retransmission: UInt32?
+  /// The SSRC of this source's forward error correction (`ssrc-group:FEC-FR`, RFC 5956 section 4.3).
+  package internal(set) var repair: UInt32?
 }
 
 /// `a=ssrc-group` (RFC 5576 §4.2).
@@ -71,9 +73,13 @@ extension AttributeList {
       default: break
       }
     }
-    for group in sourceGroups where group.semantics == "FID" && group.ssrcs.count == 2 {
+    for group in sourceGroups where group.ssrcs.count == 2 {
       guard let position = result.firstIndex(where: { $0.ssrc == group.ssrcs[0] }) else { continue }
-      result[position].retransmission = group.ssrcs[1]
+      switch group.semantics {
+      case "FID": result[position].retransmission = group.ssrcs[1]
+      case "FEC-FR": result[position].repair = group.ssrcs[1]
+      default: break
+      }
     }
     return result
   }

@@ -37,6 +37,19 @@ public struct CodecCapability: Hashable, Sendable {
   public static let vp8 = CodecCapability(
     "VP8", clockRate: 90_000, feedback: [.remb, .transportCC, .fullIntraRequest, .nack, .pictureLoss],
     retransmission: true, preferredPayloadType: 96)
+
+  /// RED around media and ULPFEC (RFC 5109 section 14.1), with the payload type of Chromium.
+  package static func red(retransmission: Bool) -> CodecCapability {
+    CodecCapability("red", clockRate: 90_000, retransmission: retransmission, preferredPayloadType: 118)
+  }
+  /// ULPFEC (RFC 5109).
+  package static let ulpfec = CodecCapability("ulpfec", clockRate: 90_000, preferredPayloadType: 120)
+  /// FlexFEC of draft-ietf-payload-flexible-fec-scheme-03, with libwebrtc's repair window in microseconds.
+  package static func flexFEC(feedback: [Feedback]) -> CodecCapability {
+    CodecCapability(
+      "flexfec-03", clockRate: 90_000, parameters: ["repair-window": "10000000"], feedback: feedback,
+      preferredPayloadType: 49)
+  }
 }
 
 /// The owner's capabilities for one kind of media.

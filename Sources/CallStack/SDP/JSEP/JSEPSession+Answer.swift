@@ -145,6 +145,12 @@ extension MediaDescription {
     if inTheirOrder {
       matches = capabilities.compactMap { capability in matches.first { $0.capability == capability } }
     }
+    // ULPFEC comes inside RED: one without the other is of no use.
+    let ulpfec = matches.contains { $0.capability.name == CodecCapability.ulpfec.name }
+    let red = matches.contains { $0.capability.role == .redundancy }
+    if capabilities.contains(where: { $0.name == CodecCapability.ulpfec.name }), !ulpfec || !red {
+      matches.removeAll { $0.capability.name == CodecCapability.ulpfec.name || $0.capability.role == .redundancy }
+    }
     return matches.flatMap { match in
       var codec = CodecDescription(match.capability, payloadType: match.offered.payloadType)
       codec.feedback = match.capability.feedback.filter { match.offered.feedback.contains($0) }

@@ -37,12 +37,16 @@ struct PayloadTypes {
   /// Returns the formats of an offered section, each followed by its retransmission stream.
   mutating func codecs(for capabilities: [CodecCapability]) -> [CodecDescription] {
     var result: [CodecDescription] = []
+    // RED that holds repair packets holds every codec, and names none.
+    let namesCodecs = !capabilities.contains { $0.role == .repair }
     for capability in capabilities {
       guard let number = number(for: CodecIdentity(capability), preferring: capability.preferredPayloadType) else {
         continue
       }
       var codec = CodecDescription(capability, payloadType: number)
-      if codec.role == .redundancy, codec.parameters.isEmpty, let main = result.first(where: { $0.role == .media }) {
+      if codec.role == .redundancy, namesCodecs, codec.parameters.isEmpty,
+        let main = result.first(where: { $0.role == .media })
+      {
         // One redundant generation of the codec that it assists (RFC 2198 section 5).
         codec.parameters = FormatParameters("\(main.payloadType)/\(main.payloadType)")
       }

@@ -173,6 +173,9 @@ extension Scenario.Video {
         "what is kept at a low rate: motion, or the detail of a screen"),
       .key("nack", .flag, \.nack, default: "true", "lost packets are requested again (RFC 4585)"),
       .key("rtx", .flag, \.rtx, default: "true", "on a stream of their own (RFC 4588)"),
+      .key(
+        "fec", .choice, \.fec, default: "none",
+        "forward error correction, as much as loss and round trip ask for: ulpfec inside RED (RFC 5109), or flexfec-03"),
       .key("pli", .flag, \.pli, default: "true", "key frames are requested by PLI (RFC 4585)"),
       .key(
         "fir", .flag, \.fir, default: "true", "key frames are requested by FIR (RFC 5104) where PLI is not negotiated"),

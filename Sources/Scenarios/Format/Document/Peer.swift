@@ -157,6 +157,8 @@ extension Scenario {
   public struct Video: Sendable, Equatable {
     /// A video codec, by its name in descriptions.
     public enum Codec: String, Sendable, CaseIterable { case vp8 = "VP8", vp9 = "VP9", h264 = "H264", av1 = "AV1" }
+    /// A scheme of forward error correction: ULPFEC inside RED, or FlexFEC on a stream of its own.
+    public enum ForwardErrorCorrection: String, Sendable, CaseIterable { case none, ulpfec, flexfec }
     /// The content of the pictures (W3C `contentHint`).
     public enum Content: String, Sendable, CaseIterable { case motion, detail }
     /// The size of a picture in pixels.
@@ -185,6 +187,8 @@ extension Scenario {
     public var nack: Bool?
     /// Whether lost packets are sent again on a separate stream.
     public var rtx: Bool?
+    /// The forward error correction that is offered and accepted.
+    public var fec: ForwardErrorCorrection?
     /// Whether key frames are requested by picture loss indications.
     public var pli: Bool?
     /// Whether key frames are requested by full intra requests, where the other is not negotiated.

@@ -61,6 +61,7 @@ struct CellReader {
     ProgramChecks.checkRelays(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
+    VideoChecks.check(scenario, substituted, &reading)
     if draft.media == nil { MediaChecks.checkQuality(scenario, &reading) }
     TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
     NATChecks.check(scenario, draft.topology.networks, &reading)

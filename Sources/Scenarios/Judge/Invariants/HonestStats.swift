@@ -42,7 +42,7 @@ final class HonestStats {
 
   private func check(sent claim: Claim, _ ssrc: UInt32, _ traffic: PeerTraffic) {
     // What a stream sends again on another source, and its padding, count with it (W3C `packetsSent`).
-    let wire = [ssrc, claim.repair].compactMap { $0.flatMap { traffic.sent[$0] } }.reduce(into: PeerTraffic.Sent()) {
+    let wire = ([ssrc] + claim.repairs).compactMap { traffic.sent[$0] }.reduce(into: PeerTraffic.Sent()) {
       $0.packets += $1.packets
       $0.bytes += $1.bytes
     }
@@ -58,13 +58,13 @@ final class HonestStats {
     traffic.settle(ssrc, at: claim.time)
     let wire = traffic.received[ssrc] ?? PeerTraffic.Received()
     if let packets = claim.entry.integer("packetsReceived") {
-      if let repair = claim.repair { traffic.settle(repair, at: claim.time) }
-      let repair = claim.repair.flatMap { traffic.received[$0]?.taken }
-      let taken = wire.taken.packets + (repair?.packets ?? 0)
+      for source in claim.repairs { traffic.settle(source, at: claim.time) }
+      let repairs = claim.repairs.compactMap { traffic.received[$0]?.taken }
+      let taken = repairs.reduce(wire.taken.packets) { $0 + $1.packets }
       guard packets == taken else {
         return tell(claim, "packetsReceived \(packets)", "\(taken) arrived and were taken")
       }
-      check(bytes: claim, "Received", wire.taken.bytes + (repair?.bytes ?? 0), packets)
+      check(bytes: claim, "Received", repairs.reduce(wire.taken.bytes) { $0 + $1.bytes }, packets)
     }
     if wire.ignored > traffic.refused {
       tell(claim, "nothing of \(wire.ignored) packets that arrived", "it refused \(traffic.refused)")
@@ -116,8 +116,8 @@ final class HonestStats {
     let peer: String
     let time: Instant
 
-    /// The source on which packets are sent again.
-    var repair: UInt32? { entry.integer("rtxSsrc").flatMap { UInt32(exactly: $0) } }
+    /// The sources on which packets are sent again and corrected.
+    var repairs: [UInt32] { ["rtxSsrc", "fecSsrc"].compactMap { entry.integer($0).flatMap { UInt32(exactly: $0) } } }
   }
 
   private func tell(_ claim: Claim, _ said: String, _ truth: String) {
