@@ -97,36 +97,6 @@ import Testing
     #expect(pair.b.discarded.isEmpty && pair.hotWakes == 0)
   }
 
-  /// Firefox binds sources to a section by MID alone once it has seen one, and never takes a stream that has not said
-  /// its own (RFC 9143 section 15).
-  @Test func `the stream that retransmits names its section until it is reported, whatever is said of the other`()
-    throws
-  {
-    let pair = try VideoTests.pair(protection: .none)
-    try pair.negotiate()
-    let (media, repair): (UInt8, UInt8) = (96, 97)
-    let type = { (sent: SessionPair.Sent) in sent.fromA && sent.isRTP ? sent.bytes[1] & 0x7F : 0 }
-    // Nobody has heard of the retransmissions yet, but one picture in ten needs them.
-    var (count, losesRepair) = (0, true)
-    pair.drops = { sent in
-      if type(sent) == media { count += 1 }
-      return type(sent) == repair ? losesRepair : type(sent) == media && count % 10 == 0
-    }
-    pair.run(for: .seconds(3))
-    losesRepair = false
-    pair.run(for: .seconds(3))
-    let negotiated = pair.a.session.media.midExtensionID
-    let mid = try #require(negotiated)
-    let named = { (wanted: UInt8, since: Int64, until: Int64) in
-      pair.sent.filter { type($0) == wanted && $0.time >= .zero + .seconds(since) && $0.time < .zero + .seconds(until) }
-        .map { RTPPacket(parsing: $0.bytes.span.bytes)?.extensionElement(id: mid, in: $0.bytes.span.bytes) != nil }
-    }
-    #expect(named(media, 2, 3).count > 20 && !named(media, 2, 3).contains(true))
-    #expect(named(repair, 2, 3).count > 2 && !named(repair, 2, 3).contains(false))
-    #expect(named(repair, 5, 6).count > 2 && !named(repair, 5, 6).contains(true))
-    #expect(pair.sent.filter { type($0) > 0 }.allSatisfy { $0.bytes.count <= 1_200 })
-  }
-
   @Test func `a renegotiation begins and ends the repair of loss`() throws {
     let pair = try call { $0.audio.nack = true }
     let lines = { (offer: SessionDescriptionText) in

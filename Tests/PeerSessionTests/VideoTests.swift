@@ -13,7 +13,7 @@ import Testing
   /// Two sessions with video, whose cameras film moving bars.
   static func pair(
     _ codec: VideoSettings.Codec = .vp8, media: MediaFidelity = .synthetic, seed: UInt64 = 1,
-    protection: MediaProtection = .dtlsSRTP, adjust: (inout VideoSettings) -> Void = { _ in }
+    adjust: (inout VideoSettings) -> Void = { _ in }
   ) throws -> SessionPair {
     var video = VideoSettings()
     video.codecs = [codec]
@@ -21,7 +21,6 @@ import Testing
     adjust(&video)
     let pair = SessionPair(seed: seed) { configuration in
       configuration.media = media
-      configuration.protection = protection
       configuration.video = video
     }
     for side in [pair.a, pair.b] { try side.session.addTrack(.camera) }

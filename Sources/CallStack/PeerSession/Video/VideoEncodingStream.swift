@@ -266,7 +266,7 @@ final class VideoEncodingStream {
   func endReportInterval() { rtp.endReportInterval() }
 
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
-    if block.ssrc == retransmissionSSRC { extensions.forgetRepairNames() }
+    if block.ssrc == retransmissionSSRC || Defect.repairMIDEndsWithMedia.isPlanted { extensions.forgetRepairNames() }
     guard block.ssrc == rtp.ssrc else { return }
     rtp.receive(block, clock: clock, at: now)
     extensions.forgetNames()

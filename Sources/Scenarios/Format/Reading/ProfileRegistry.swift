@@ -32,10 +32,16 @@ struct PeerVocabulary: Sendable {
   var isPuppet = false
   /// Whether the owner is a server that opens peer connections, of which only these are observed.
   var isServer = false
+  /// The names of the scenario's data channels; those of others are announced to the peer.
+  var dataChannels: [String] = []
 
   /// The state machines. The profile's are the first, so that a bare state belongs to the profile's main machine.
   var machines: [StateMachine] {
-    isPuppet ? [] : isProgram ? ProgramVocabulary.machines : (profile?.machines ?? []) + CommonVocabulary.machines
+    isPuppet
+      ? []
+      : isProgram
+        ? ProgramVocabulary.machines
+        : (profile?.machines ?? []) + CommonVocabulary.machines + dataChannels.map(DataChannelVocabulary.machine)
   }
   var actions: [ActionDeclaration] { profile.map { $0.actions + CommonVocabulary.actions } ?? [] }
   var endCodes: [String] { profile?.endCodes.map(\.name) ?? [] }
@@ -47,7 +53,10 @@ struct PeerVocabulary: Sendable {
         ? []
         : isProgram
           ? ProgramVocabulary.values
-          : isServer ? CommonVocabulary.connectionValues : (profile?.values ?? []) + CommonVocabulary.values)
+          : isServer
+            ? CommonVocabulary.connectionValues
+            : (profile?.values ?? []) + CommonVocabulary.values
+              + dataChannels.flatMap(DataChannelVocabulary.values))
   }
 
   /// The events: the common ones, and each action of the user as `user.<action>`.
