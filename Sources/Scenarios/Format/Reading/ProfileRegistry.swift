@@ -65,6 +65,13 @@ struct PeerVocabulary: Sendable {
     return isProgram || isPuppet ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
   }
 
+  /// The values of a data channel, with its state.
+  static func ofDataChannel(_ label: String) -> [ValueDeclaration] {
+    let machine = DataChannelVocabulary.machine(of: label)
+    let state = ValueDeclaration(machine.name, .choice(machine.states.map(\.name)), "state machine")
+    return [state] + DataChannelVocabulary.values(of: label)
+  }
+
   func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }
   func action(_ name: String) -> ActionDeclaration? { actions.first { $0.name == name } }
   func machine(_ name: String) -> StateMachine? { machines.first { $0.name == name } }
