@@ -169,9 +169,14 @@
     case midNotLookedAt
     /// 42: a RID without a MID is assigned to the first section that has an encoding of that name (mediasoup#1666).
     case encodingNameOfAnySection
+    /// 42: a report on a stream ends the MID of the one that retransmits it, which was never heard of (str0m#938).
+    case repairMIDEndsWithMedia
     /// 43: the messages of a flight are merged into datagrams of a fixed size, regardless of the path MTU
     /// (webrtc-rs/rtc#180, rtpengine#1261).
     case handshakeIgnoresPathMTU
+    /// 43: packets of SCTP fill IPv6's 1280 bytes but for IPv6 and UDP, as if there were neither TURN nor DTLS
+    /// (webrtc-rs/rtc#180).
+    case dataOverheadForgotten
 
     // MARK: SDP
 

@@ -22,6 +22,12 @@ public final class VirtualPeer {
     public var settings = NamedValues([])
     /// The servers of the peer's profile, by the names that its vocabulary declares.
     public var servers: [String: Server]
+    /// The data channels that the peer's app opens.
+    public var dataChannels: [DeclaredDataChannel] = []
+    /// The labels of the world's data channels, which others may announce.
+    public var dataChannelLabels: [String] = []
+    /// The account of what is sent on them, shared by all peers of the world.
+    package var dataChannelLedger = DataChannelLedger()
     /// The scenario's names for the peer's interfaces, which are unique, with the names of their links.
     public var interfaceNames: [(link: String, name: String)] = []
 
@@ -67,6 +73,8 @@ public final class VirtualPeer {
   package let audioRecord: AudioRecord
   /// The capture times of the camera's pictures, and what the screen shows.
   package let videoRecord: VideoRecord
+  /// The data channels of the scenario; nil without any.
+  package let dataChannels: DataChannels?
   private var isShutDown = false
 
   /// Puts an app of the given type on `host`. Nothing happens before ``start()``.
@@ -104,6 +112,13 @@ public final class VirtualPeer {
       media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard)
     audioRecord = connectionEnvironment.audioRecord
     videoRecord = connectionEnvironment.videoRecord
+    dataChannels =
+      configuration.dataChannelLabels.isEmpty
+      ? nil
+      : DataChannels(
+        of: name, declared: configuration.dataChannels, labels: configuration.dataChannelLabels,
+        ledger: configuration.dataChannelLedger, clock: runtime.clock, trace: trace)
+    connectionEnvironment.dataChannels = dataChannels
     let peers = PeerNames(configuration.userIDs, servers: configuration.servers.mapValues(\.name))
     connections = PeerConnectionFactory(
       configuration: configuration.session, environment: connectionEnvironment, owner: name,
@@ -136,6 +151,9 @@ public final class VirtualPeer {
     do throws(ActionError) {
       if action.name == CommonVocabulary.switchNetwork.name {
         try switchNetwork(to: action.values.text("to") ?? "")
+      } else if DataChannelVocabulary.actions.contains(where: { $0.name == action.name }) {
+        guard let dataChannels else { throw ActionError("there are no data channels") }
+        try dataChannels.perform(action, on: connections.openSubjects)
       } else {
         try app.perform(withUserIDs(action))
       }
@@ -185,6 +203,7 @@ public final class VirtualPeer {
   /// Ends the app and releases everything it holds.
   public func shutDown() {
     isShutDown = true
+    dataChannels?.shutDown()
     app.shutDown()
     tasks.shutDown()
     for connection in connections.openConnections { connection.close() }

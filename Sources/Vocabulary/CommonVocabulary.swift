@@ -35,7 +35,7 @@ public enum CommonVocabulary {
     "switch-network", [ParameterDeclaration("to", .text, required: true, "the interface, as the peer names it")],
     "the device makes another of its interfaces the preferred one")
   /// The actions of every peer.
-  public static let actions = [switchNetwork]
+  public static let actions = [switchNetwork] + DataChannelVocabulary.actions
 
   /// The events of every peer.
   public static let events = [
@@ -55,7 +55,7 @@ public enum CommonVocabulary {
   /// Returns whether a name belongs to one peer connection and not to the device or its app: each of several
   /// connections of a device has its own value.
   public static func isOfConnection(_ name: String) -> Bool {
-    machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf."].contains { name.hasPrefix($0) }
+    machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf.", "data."].contains { name.hasPrefix($0) }
       || [
         "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.psnr", "q.ssim", "ice.restart",
         "ice.server-error", "media.first-sent", "media.recovered", "bandwidth.estimate",
@@ -66,7 +66,9 @@ public enum CommonVocabulary {
   package static var connectionValues: [ValueDeclaration] { values.filter { isOfConnection($0.name) } }
 
   /// Returns the declaration of a value of every peer.
-  package static func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }
+  package static func value(_ name: String) -> ValueDeclaration? {
+    values.first { $0.name == name } ?? DataChannelVocabulary.value(name)
+  }
 
   private static func machine(_ name: String, _ states: [String]) -> StateMachine {
     StateMachine(name, states: states.map { StateMachine.State($0, "") }, transitions: [])

@@ -43,6 +43,19 @@ extension VideoSettings {
   }
 }
 
+extension DeclaredDataChannel {
+  init(_ channel: Scenario.DataChannel) {
+    var settings = DataChannelInit()
+    settings.protocolName = channel.protocolName
+    settings.ordered = channel.ordered
+    settings.maxRetransmits = channel.maxRetransmits.map { UInt16($0) }
+    settings.maxPacketLifeTime = channel.maxPacketLifeTime.map { UInt16($0.milliseconds) }
+    settings.negotiated = channel.negotiated
+    settings.id = channel.id.map { UInt16($0) }
+    self.init(channel.label, settings, opensWithCall: channel.opening == .withCall)
+  }
+}
+
 extension Device.Settings {
   init(_ peer: Scenario.Peer) {
     self.init()

@@ -70,7 +70,7 @@ final class RunStage {
 
   var now: Instant { world.simulator.now }
   /// Whether all entries of the timeline and their faults are complete.
-  var isTimelineDone: Bool { director.isDone && faults.isDone }
+  var isTimelineDone: Bool { director.isDone && faults.isDone && !world.isSendingData }
 
   /// The interval at which judges and statistics are updated.
   private static let step = Interval.milliseconds(50)

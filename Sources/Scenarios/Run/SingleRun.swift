@@ -160,7 +160,7 @@ public struct SingleRun {
     let world = stage.world
     stage.failures.catching { try stage.faults.clearAll() }
     settle(world, judge)
-    judge.invariants.endOfPhaseTwo(at: stage.now)
+    judge.invariants.endOfPhaseTwo(overdue: world.overdueData(at: stage.now), at: stage.now)
     let programFailure = world.programs.failure
     stage.coverage?.end()
     world.shutDownPeers()

@@ -21,6 +21,7 @@ final class World {
   let programs = WorldPrograms()
   private var folder: String?
   private let certificates: ServerCertificates
+  let dataChannelLedger = DataChannelLedger()
   /// The clock of the timeline and the samplers, which belongs to no peer.
   let timekeeper: HostRuntime
 
@@ -112,6 +113,17 @@ final class World {
       }
     }
     return lines
+  }
+
+  /// Whether the messages of an action are still being sent.
+  var isSendingData: Bool { peers.contains { $0.dataChannels?.isSending ?? false } }
+
+  /// Returns the messages on reliable data channels that had the time to come and have not.
+  func overdueData(at now: Instant) -> [(peer: String, label: String, count: Int)] {
+    guard now - .zero > InvariantJudge.dataGrace else { return [] }
+    return peers.flatMap { peer in
+      (peer.dataChannels?.overdue(before: now - InvariantJudge.dataGrace) ?? []).map { (peer.name, $0.label, $0.count) }
+    }
   }
 
   /// Returns the statistics of an open connection, by its trace subject.

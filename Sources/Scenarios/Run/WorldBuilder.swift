@@ -175,6 +175,9 @@ struct WorldBuilder {
     configuration.wallClock = wallClock
     configuration.device = Device.Settings(peer)
     configuration.settings = NamedValues(peer.settings)
+    configuration.dataChannels = peer.dataChannels.map { DeclaredDataChannel($0) }
+    configuration.dataChannelLabels = scenario.dataChannelLabels
+    configuration.dataChannelLedger = world.dataChannelLedger
     configuration.interfaceNames = peer.interfaces.map { ($0.link, $0.name) }
     if peer.stack == .external { return try external.add(peer, configuration, app: profile.app, on: host) }
     let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }

@@ -14,6 +14,8 @@ package final class ConnectionEnvironment {
   package let heard: ((Span<Int16>) -> Void)?
   package let audioRecord: AudioRecord
   package let videoRecord = VideoRecord()
+  /// The data channels of the scenario; nil without any.
+  var dataChannels: DataChannels?
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still release their TURN allocations.
   private var lingering: [any PeerConnection] = []
@@ -74,7 +76,9 @@ package final class ConnectionEnvironment {
   package func makeEvents(of subject: String) -> ConnectionEvents {
     var events = ConnectionTrace(trace: trace, subject: subject, keyLog: keyLog)
     events.begin()
-    return ConnectionEvents(events, clock: clock, device: device)
+    return ConnectionEvents(events, clock: clock, device: device) { [weak self] event, connection in
+      self?.dataChannels?.follow(event, of: connection, subject: subject)
+    }
   }
 
   // MARK: Audio
@@ -124,7 +128,10 @@ package final class ConnectionEnvironment {
 
   // MARK: Lifetime
 
-  package func connectionClosed(_ connection: any PeerConnection) { onClose?(connection) }
+  package func connectionClosed(_ connection: any PeerConnection) {
+    dataChannels?.closed(connection)
+    onClose?(connection)
+  }
 
   /// Keeps a closed connection alive until it has sent its last messages.
   package func keep(_ connection: any PeerConnection) { lingering.append(connection) }

@@ -16,13 +16,19 @@ package struct ConnectionEvents {
   private let device: Device
   private var pending: [Told] = []
   private let held = HeldEvents()
+  /// Follows each event when it is written, whenever it is delivered.
+  private let follow: (SessionEvent, any PeerConnection) -> Void
 
   /// The deliveries that a fault has made late.
   private final class HeldEvents {
     var timers: [(places: Range<Int>, timer: PeerTimer)] = []
   }
 
-  init(_ trace: ConnectionTrace, clock: PeerClock, device: Device) {
+  init(
+    _ trace: ConnectionTrace, clock: PeerClock, device: Device,
+    follow: @escaping (SessionEvent, any PeerConnection) -> Void
+  ) {
+    self.follow = follow
     self.trace = trace
     self.clock = clock
     self.device = device
@@ -52,6 +58,7 @@ package struct ConnectionEvents {
       case .observation(let observation): trace.write(observation)
       case .event(let event):
         trace.write(event)
+        follow(event, connection)
         events.append(event)
       }
     }

@@ -50,6 +50,7 @@ public final class PeerConnectionFactory {
       environment: environment)
     opened.append(Opened(connection: connection, subject: subject))
     traceOpen(subject)
+    environment.dataChannels?.begin(connection, subject: subject)
     return connection
   }
 
@@ -82,6 +83,11 @@ public final class PeerConnectionFactory {
   package var madeCount: Int { count + environment.tlsConnectionCount }
 
   package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
+
+  /// The connections that are not closed, with their trace subjects.
+  var openSubjects: [(subject: String, connection: any PeerConnection)] {
+    opened.compactMap { entry in entry.connection.map { (entry.subject, $0) } }
+  }
 
   /// The connections that are not closed.
   package var openConnections: [any PeerConnection] { opened.compactMap(\.connection) }

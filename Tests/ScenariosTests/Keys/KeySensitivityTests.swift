@@ -5,7 +5,7 @@ import Vocabulary
 
 /// The cases of every key, and what has none with the reason.
 enum KeyCases {
-  static let all = document + topology + peers + timeline + expectations + comparisons
+  static let all = document + topology + peers + dataChannels + timeline + expectations + comparisons
 
   /// Keys that change no run, and why they are there all the same.
   static let inert: [(site: String, reason: String)] =

@@ -388,6 +388,7 @@ final class AudioSendStream {
   func endReportInterval() { rtp.endReportInterval() }
 
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
+    if block.ssrc == retransmission?.ssrc { extensions.forgetRepairNames() }
     guard block.ssrc == rtp.ssrc else { return }
     rtp.receive(block, clock: clock, at: now)
     extensions.forgetNames()

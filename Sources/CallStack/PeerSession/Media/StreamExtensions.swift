@@ -2,13 +2,19 @@ internal import RTP
 
 /// The header extensions of a stream's packets, and of those that repair it.
 ///
-/// The names of section and encoding are in every packet until the remote side reports on the stream, and so knows its
-/// source (RFC 9143 section 15, RFC 8852 section 3).
+/// The names of section and encoding are in every packet until the remote side reports on its source, and so knows it
+/// (RFC 9143 section 15, RFC 8852 section 3). Each source for itself, as in libwebrtc: a report on the original says
+/// nothing of the one that repairs it, which may not have sent yet.
 struct StreamExtensions {
+  private struct Names {
+    var mid: [UInt8]?
+    var rid: [UInt8]?
+  }
+
   private var identifiers = MediaExtensions([], sending: true)
   private var isNumbered = false
-  private var mid: [UInt8]?
-  private var rid: [UInt8]?
+  private var names = Names()
+  private var repairNames = Names()
   private(set) var original = RTPHeaderExtensions()
   private(set) var repair = RTPHeaderExtensions()
   /// The offsets of the transport-wide number; nil without one.
@@ -20,27 +26,35 @@ struct StreamExtensions {
     self.identifiers = identifiers
     self.isNumbered = isNumbered
     if let mid {
-      self.mid = Array(mid.utf8)
-      self.rid = rid.map { Array($0.utf8) }
+      names = Names(mid: Array(mid.utf8), rid: rid.map { Array($0.utf8) })
+      repairNames = names
     }
     compose()
   }
 
+  /// Leaves the names out of the stream's own packets.
   mutating func forgetNames() {
-    guard mid != nil else { return }
-    (mid, rid) = (nil, nil)
+    guard names.mid != nil else { return }
+    names = Names()
+    compose()
+  }
+
+  /// Leaves the names out of the packets that repair the stream.
+  mutating func forgetRepairNames() {
+    guard repairNames.mid != nil else { return }
+    repairNames = Names()
     compose()
   }
 
   private mutating func compose() {
-    (original, originalNumberOffset) = composed(rid: identifiers.rid)
-    (repair, repairNumberOffset) = composed(rid: identifiers.repairedRID)
+    (original, originalNumberOffset) = composed(names, rid: identifiers.rid)
+    (repair, repairNumberOffset) = composed(repairNames, rid: identifiers.repairedRID)
   }
 
-  private func composed(rid id: UInt8?) -> (RTPHeaderExtensions, Int?) {
+  private func composed(_ names: Names, rid id: UInt8?) -> (RTPHeaderExtensions, Int?) {
     var extensions = RTPHeaderExtensions()
-    if let id = identifiers.mid, let mid { extensions.append(id: id, bytes: mid.span.bytes) }
-    if let id, let rid { extensions.append(id: id, bytes: rid.span.bytes) }
+    if let id = identifiers.mid, let mid = names.mid { extensions.append(id: id, bytes: mid.span.bytes) }
+    if let id, let rid = names.rid { extensions.append(id: id, bytes: rid.span.bytes) }
     let number = isNumbered ? identifiers.transportNumber : nil
     let slot = number.flatMap { extensions.reserve(id: $0, length: 2) }
     return (extensions, slot.map { extensions.offset(of: $0) })

@@ -181,6 +181,12 @@ final class VideoEncodingStream {
 
   private var headerSize: Int { RTPHeader.fixedSize + extensions.original.encodedSize }
 
+  /// The bytes before the payload, in a packet or in its retransmission, whichever has more.
+  private var overhead: Int {
+    guard retransmission != nil else { return headerSize }
+    return max(headerSize, RTPHeader.fixedSize + extensions.repair.encodedSize) + RTPPacket.originalNumberSize
+  }
+
   var ssrc: UInt32 { rtp.ssrc }
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
   /// The SSRCs that the remote side may know.
@@ -239,9 +245,7 @@ final class VideoEncodingStream {
   private func send(_ frame: EncodedVideoFrame, captured: Instant, into pacer: inout Pacer, at now: Instant) {
     let mediaTime = UInt32(truncatingIfNeeded: captured.nanoseconds / 1_000 * 9 / 100)
     lastCapture = (mediaTime, captured)
-    let room =
-      Self.maximumPacket - headerSize - (retransmission == nil ? 0 : RTPPacket.originalNumberSize)
-      - (repair?.overhead(extensions: extensions.original.encodedSize) ?? 0)
+    let room = Self.maximumPacket - overhead - (repair?.overhead(extensions: extensions.original.encodedSize) ?? 0)
     let bytes = frame.bytes.span.bytes
     let description = descriptors.describe(frame, codec: videoCodec, layers: settings.temporalLayers)
     guard packetizer.begin(bytes, as: description, limits: PayloadLimits(maximum: room)) != nil else { return }
@@ -357,6 +361,7 @@ final class VideoEncodingStream {
   func endReportInterval() { rtp.endReportInterval() }
 
   func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
+    if block.ssrc == retransmissionSSRC || Defect.repairMIDEndsWithMedia.isPlanted { extensions.forgetRepairNames() }
     guard block.ssrc == rtp.ssrc else { return }
     rtp.receive(block, clock: clock, at: now)
     extensions.forgetNames()

@@ -151,10 +151,12 @@ final class VideoReceiveStream {
     return true
   }
 
-  /// Appends a report block for each active source, up to the limit of one packet.
+  /// Appends a report block for each active source, and for the one that repairs it, up to the limit of one packet.
   func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
     for source in sources where blocks.count < RTCPPacket.maximumCount && !source.hasDeparted {
       if let block = source.takeReportBlock(at: now) { blocks.append(block) }
+      guard blocks.count < RTCPPacket.maximumCount else { return }
+      if let block = source.takeRepairReportBlock(at: now) { blocks.append(block) }
     }
   }
 

@@ -199,6 +199,9 @@ final class VideoSource {
 
   func takeReportBlock(at now: Instant) -> ReportBlock? { rtp.takeReportBlock(at: now) }
 
+  /// Returns the block about the stream that retransmits: it is a source like others (RFC 4588 section 9).
+  func takeRepairReportBlock(at now: Instant) -> ReportBlock? { repair?.takeReportBlock(at: now) }
+
   /// Returns a NACK or a request for a key frame that is due.
   func takeFeedback(from reporter: UInt32, roundTrip: Interval?, at now: Instant) -> RTCPPacket? {
     if let roundTrip { receiver.setRoundTrip(roundTrip) }

@@ -7,7 +7,7 @@ package struct SCTPSettings: Hashable, Sendable {
   /// The port of the peer.
   package var remotePort: UInt16 = 5_000
   /// The maximum size of a packet in bytes: IPv6's 1280 less IPv6, UDP, TURN's ChannelData, DTLS and its AES-GCM.
-  package var mtu = 1_191
+  package var mtu = Defect.dataOverheadForgotten.isPlanted ? 1_280 - 40 - 8 : 1_191
   /// The number of streams that are accepted from the peer.
   package var inboundStreams: UInt16 = .max
   /// The number of streams that are used, if the peer accepts as many.

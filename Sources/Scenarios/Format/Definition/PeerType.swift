@@ -30,6 +30,9 @@ struct PeerDraft: Sendable, Equatable {
       .key(
         "video", Scenario.Video.type.format, \.video, default: "calls without video",
         "calls have video, encoded so; {} for the defaults"),
+      .key(
+        "data_channels", Scenario.DataChannel.format, \.dataChannels,
+        "the data channels that its app opens, by label"),
       .nested("ice", Scenario.ICESettings.type, \.ice, "ICE servers and policy"),
       .nested("dtls", Scenario.DTLSSettings.type, \.dtls, "DTLS"),
       .nested("clock", Scenario.Clock.type, \.clock, "its wall clock, and how fast its clocks run"),

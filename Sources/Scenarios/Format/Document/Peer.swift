@@ -48,6 +48,8 @@ extension Scenario {
     public var audio = Audio()
     /// The settings of video; nil for calls without video.
     public var video: Video?
+    /// The data channels that its app opens, in file order.
+    public var dataChannels: [DataChannel] = []
     /// The settings of ICE.
     public var ice = ICESettings()
     /// The settings of DTLS.

@@ -114,6 +114,7 @@ public enum Invariant: String, Sendable, CaseIterable {
   case signalledCertificate = "signalled-certificate"
   case boundedBacklog = "bounded-backlog"
   case unverifiedSources = "unverified-sources"
+  case dataDelivery = "data-delivery"
   case preAcceptPrivacy = "pre-accept-privacy"
 
   /// Whether the invariant is checked by default.
@@ -136,6 +137,7 @@ public enum Invariant: String, Sendable, CaseIterable {
     case .signalledCertificate: "media flow only to the certificate whose fingerprint was signalled"
     case .boundedBacklog: "no app keeps more than a thousand messages or candidates until something else comes"
     case .unverifiedSources: "a packet of an address that no check has verified changes no state of a connection"
+    case .dataDelivery: "a reliable data channel delivers each message once and in order; no channel delivers one twice"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"
     }
   }

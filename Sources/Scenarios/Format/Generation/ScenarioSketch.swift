@@ -242,7 +242,7 @@ struct ScenarioSketch: ~Copyable {
   }
 
   private mutating func action() -> [(key: String, value: YAMLNode)] {
-    let actions = (registry.vocabularies.first?.actions ?? []) + CommonVocabulary.actions
+    let actions = (registry.vocabularies.first?.actions ?? []) + [CommonVocabulary.switchNetwork]
     let action = pick(actions)
     var entry: Entries = [("do", .text("\(pick(peers)).\(action.name)"))]
     for parameter in action.parameters where parameter.isRequired || chance(40) {

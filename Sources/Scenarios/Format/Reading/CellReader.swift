@@ -29,6 +29,7 @@ struct CellReader {
     scenario.duration = draft.duration?.value
     scenario.invariants = draft.invariants
     scenario.peers = peers(draft.peers, in: substituted, &reading)
+    DataChannelChecks.declare(scenario, &reading)
     let catalogue = profiles.networks(&reading)
     var builder = TopologyBuilder(draft.topology, catalogue: catalogue)
     let vocabularies = scenario.peers.compactMap(\.profile?.value).inOrderOfAppearance
@@ -62,6 +63,7 @@ struct CellReader {
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
     VideoChecks.check(scenario, substituted, &reading)
+    DataChannelChecks.check(scenario, &reading)
     if draft.media == nil { MediaChecks.checkQuality(scenario, &reading) }
     TopologyChecks.checkIsolation(scenario, draft.topology.networks, &reading)
     NATChecks.check(scenario, draft.topology.networks, &reading)

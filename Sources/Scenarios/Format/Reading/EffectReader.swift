@@ -114,6 +114,9 @@ enum EffectReader {
       reading.reportUnknown(.unknownInterface, "interface of \(peerName)", to, among: peer.interfaces, at: span)
       return nil
     }
+    if DataChannelVocabulary.actions.contains(where: { $0.name == name }) {
+      guard DataChannelChecks.check(arguments, of: name, by: peer, at: text.span, &reading) else { return nil }
+    }
     return .action(peer: peerName, name: name, arguments: arguments)
   }
 

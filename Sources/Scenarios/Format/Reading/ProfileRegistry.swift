@@ -32,10 +32,16 @@ struct PeerVocabulary: Sendable {
   var isPuppet = false
   /// Whether the owner is a server that opens peer connections, of which only these are observed.
   var isServer = false
+  /// The names of the scenario's data channels; those of others are announced to the peer.
+  var dataChannels: [String] = []
 
   /// The state machines. The profile's are the first, so that a bare state belongs to the profile's main machine.
   var machines: [StateMachine] {
-    isPuppet ? [] : isProgram ? ProgramVocabulary.machines : (profile?.machines ?? []) + CommonVocabulary.machines
+    isPuppet
+      ? []
+      : isProgram
+        ? ProgramVocabulary.machines
+        : (profile?.machines ?? []) + CommonVocabulary.machines + dataChannels.map(DataChannelVocabulary.machine)
   }
   var actions: [ActionDeclaration] { profile.map { $0.actions + CommonVocabulary.actions } ?? [] }
   var endCodes: [String] { profile?.endCodes.map(\.name) ?? [] }
@@ -47,13 +53,23 @@ struct PeerVocabulary: Sendable {
         ? []
         : isProgram
           ? ProgramVocabulary.values
-          : isServer ? CommonVocabulary.connectionValues : (profile?.values ?? []) + CommonVocabulary.values)
+          : isServer
+            ? CommonVocabulary.connectionValues
+            : (profile?.values ?? []) + CommonVocabulary.values
+              + dataChannels.flatMap(DataChannelVocabulary.values))
   }
 
   /// The events: the common ones, and each action of the user as `user.<action>`.
   var events: [String] {
     if isServer { return CommonVocabulary.events.map(\.name).filter(CommonVocabulary.isOfConnection) }
     return isProgram || isPuppet ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
+  }
+
+  /// The values of a data channel, with its state.
+  static func ofDataChannel(_ label: String) -> [ValueDeclaration] {
+    let machine = DataChannelVocabulary.machine(of: label)
+    let state = ValueDeclaration(machine.name, .choice(machine.states.map(\.name)), "state machine")
+    return [state] + DataChannelVocabulary.values(of: label)
   }
 
   func value(_ name: String) -> ValueDeclaration? { values.first { $0.name == name } }

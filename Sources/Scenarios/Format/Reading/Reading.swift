@@ -252,6 +252,8 @@ struct Scope {
     }
     var profile: String? { vocabulary.profile?.profile }
     var interfaces: [String] = []
+    /// The data channels that an action opens.
+    var opensByAction: [String] = []
   }
 
   var peers: [PeerNames] = []

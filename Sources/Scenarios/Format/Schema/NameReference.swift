@@ -16,6 +16,7 @@ struct NameReference: Sendable {
     for action in CommonVocabulary.actions { entries += Self.entries(action, of: Self.everybody) }
     for value in CommonVocabulary.values { entries += Self.entries(value, of: Self.everybody) }
     for value in ProgramVocabulary.values { entries += Self.entries(value, of: Self.programs) }
+    for value in PeerVocabulary.ofDataChannel("LABEL") { entries += Self.entries(value, of: "every data channel") }
     for event in CommonVocabulary.events { entries.append((event.name, "event of every peer: \(event.summary)\n")) }
     for kind in WireQuantity.Kind.allCases {
       let text = "value of the network itself: \(kind.summary); (from: PEER, to: PEER) narrows it down\n"

@@ -182,6 +182,9 @@ public struct ScenarioReference: Sendable {
         let vocabulary = PeerVocabulary(profile: profile)
         return Self.table("values of \(profile.profile)", vocabulary.values.map { ($0.name, $0.summary) })
       }.joined()
+        + Self.table(
+          "values of every data channel, by its label",
+          PeerVocabulary.ofDataChannel("LABEL").map { ($0.name, $0.summary) })
     case "codes":
       return profiles.map { profile in
         Self.table("end codes of \(profile.profile)", profile.endCodes.map { ($0.name, $0.summary) })

@@ -12,6 +12,7 @@ package final class InvariantJudge {
   private var agreement: Agreement?
   private var statistics: HonestStats?
   private var mute: Mute?
+  private var dataDelivery: DataDelivery?
   private let crossedOffers: CrossedOffers
   /// The number of violations that are reported per invariant: a broken peer may violate it with every packet.
   private static let limit = 5
@@ -41,6 +42,7 @@ package final class InvariantJudge {
       case .signalledCertificate: monitors.append(SignalledCertificate(context, arrivals, report))
       case .boundedBacklog: monitors.append(BoundedBacklog(context, report))
       case .unverifiedSources: monitors.append(UnverifiedSources(context, report))
+      case .dataDelivery: dataDelivery = DataDelivery(context, report)
       case .quiescence, .endedCalls, .partnerOnly: break
       }
     }
@@ -66,6 +68,9 @@ package final class InvariantJudge {
 
   // MARK: Input from the runner
 
+  /// The time within which a message on a data channel comes, when the network is well.
+  package static var dataGrace: Interval { DataDelivery.grace }
+
   /// Takes a peer's statistics, read between its events.
   package func sampled(_ report: StatsReport, of peer: String, at time: Instant) {
     statistics?.check(report, of: peer, at: time)
@@ -81,7 +86,10 @@ package final class InvariantJudge {
   }
 
   /// Judges after the timeline, when the faults are cleared and the time to recover has passed.
-  package func endOfPhaseTwo(at time: Instant) {
+  ///
+  /// - Parameter overdue: messages on reliable data channels that should have come.
+  package func endOfPhaseTwo(overdue: [(peer: String, label: String, count: Int)] = [], at time: Instant) {
+    dataDelivery?.check(overdue, at: time)
     agreement?.check(at: time)
     StuckStates(context).check(at: time) { add($0) }
     crossedOffers.check(at: time) { add($0) }

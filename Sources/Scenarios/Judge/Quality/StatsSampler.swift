@@ -178,6 +178,9 @@ extension StatsReport {
     let parts = path.name.split(separator: ".").map(String.init)
     guard parts.count >= 3, parts[0] == "stats" else { return nil }
     if parts[1] == "candidate-pair" { return selectedPair?[parts[2]] }
+    if parts[1] == "data-channel" {
+      return entries.last { $0.type == parts[1] && $0["label"] == .text(parts[2]) }?[parts[parts.count - 1]]
+    }
     return first(parts[1], kind: parts.count > 3 ? parts[2] : nil)?[parts[parts.count - 1]]
   }
 }

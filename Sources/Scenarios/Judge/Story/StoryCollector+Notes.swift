@@ -25,6 +25,18 @@ extension StoryCollector {
     }
     note(PeerConnectionEvents.dtlsFailed, in: trace) { (nil, "DTLS failed: \($0)") }
     note(PeerConnectionEvents.consentExpired, in: trace) { (nil, "consent expired for \($0)") }
+    note(DataChannelEvents.announced, in: trace) { (nil, "was told of the data channel '\($1)'") }
+    note(DataChannelEvents.failed, in: trace) { (nil, "data channel \($0) failed: \($1)") }
+    note(DataChannelEvents.closedByPeer, in: trace) { label, missing in
+      (
+        nil,
+        "the other side closed the data channel '\(label)'"
+          + (missing > 0 ? ", and \(missing) messages are missing" : "")
+      )
+    }
+    note(DataChannelEvents.unsent, in: trace) { label, count, reason in
+      (nil, "could not send \(count) messages on the data channel '\(label)': \(reason)")
+    }
   }
 
   private func note<each Value>(

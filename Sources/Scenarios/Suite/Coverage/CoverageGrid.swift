@@ -117,7 +117,7 @@ struct CoverageGrid {
     for message in vocabulary.messages where message.direction != .clientToServer {
       _ = rowIndex(message.name, kind: RunCoverage.EventKind.message.rawValue)
     }
-    for action in vocabulary.actions + CommonVocabulary.actions {
+    for action in vocabulary.actions + [CommonVocabulary.switchNetwork] {
       _ = rowIndex(action.name, kind: RunCoverage.EventKind.action.rawValue)
     }
     for (event, seen) in coverage.events.all where event.kind != .cause {
