@@ -12,7 +12,7 @@ struct CompareCommand: ParsableCommand {
     commandName: "compare", abstract: "Compare the arms of scenarios on identical channels.",
     discussion: """
       Arms are those of compare: in a file, or of --arm, which works with any scenario: \
-      \(ProgramName.current) compare scenarios/quality/random-loss.yaml --arm red='alice.audio.red=true' --seeds 20. \
+      \(ProgramName.current) compare scenarios/hello.yaml --arm long='alice.audio.ptime=60ms' --seeds 8. \
       Every arm runs with the same seeds and meets the same loss, delay and rates at the same virtual time. \
       Exit codes are those of '\(ProgramName.current) run'.
       """)

@@ -196,6 +196,7 @@ import Testing
     #expect(crossing.from == "1%")
     #expect(crossing.to == "3%")
     #expect(crossing.near == "2.5%")
+    #expect(crossing.number == "\(Self.sent) mean")
   }
 
   @Test func `of many differences only those stay that Holm's procedure keeps`() throws {

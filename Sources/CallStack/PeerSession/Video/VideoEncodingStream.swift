@@ -30,6 +30,8 @@ final class VideoEncodingStream {
   private(set) var counters = VideoSendCounters()
   /// The rate for media with all headers; zero while the encoding is paused.
   private(set) var rate = DataRate.zero
+  /// The most that the encoder may use.
+  private var maximum = DataRate.zero
   /// The share of it for retransmissions.
   private var repairShare = 0.0
   /// The loss and the round trip of the path.
@@ -113,10 +115,13 @@ final class VideoEncodingStream {
 
   /// Sets the rate with all headers; zero pauses the encoding.
   ///
-  /// - Parameter repairShare: the share of it for retransmissions.
-  func setRate(_ rate: DataRate, repairShare: Double, path: TargetRate, at now: Instant) {
+  /// - Parameters:
+  ///   - maximum: the most that the encoder may use of it: what is beyond is room for repair.
+  ///   - repairShare: the share of it for retransmissions.
+  func setRate(_ rate: DataRate, maximum: DataRate, repairShare: Double, path: TargetRate, at now: Instant) {
     if self.rate == .zero, rate > .zero, rtp.outbound.packetsSent > 0 { requestKeyFrame() }
     self.rate = rate
+    self.maximum = maximum
     self.repairShare = repairShare
     self.path = (path.lossRatio, path.roundTrip)
     applyRate(at: now)
@@ -135,7 +140,7 @@ final class VideoEncodingStream {
       if rate > .zero { share += Double(repair.rate(at: now).bitsPerSecond) / Double(rate.bitsPerSecond) }
       share = min(share, BandwidthControl.largestRepairShare)
     }
-    settings.bitrate = max(mediaRate(repairShare: share), .kilobitsPerSecond(5))
+    settings.bitrate = max(min(mediaRate(repairShare: share), maximum), .kilobitsPerSecond(5))
     adapt()
   }
 

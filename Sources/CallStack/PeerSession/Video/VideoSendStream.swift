@@ -125,8 +125,8 @@ final class VideoSendStream {
   func setRates(_ rate: DataRate, layers: [DataRate], repairShare: Double, path: TargetRate, at now: Instant) {
     for (index, encoding) in encodings.enumerated() {
       encoding.setRate(
-        encodings.count == 1 ? rate : index < layers.count ? layers[index] : .zero, repairShare: repairShare,
-        path: path, at: now)
+        encodings.count == 1 ? rate : index < layers.count ? layers[index] : .zero, maximum: maximum(of: index),
+        repairShare: repairShare, path: path, at: now)
     }
   }
 

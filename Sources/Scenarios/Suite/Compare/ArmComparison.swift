@@ -59,7 +59,9 @@ package struct ArmComparison: Sendable {
     runs.append(
       Run(
         arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, cpuSeconds: result.cpuSeconds))
-    for expectation in cell.scenario.expectations {
+    // Measures first: a difference that has a condition is not expected at every point.
+    let expectations = cell.scenario.expectations.filter(\.isDelta)
+    for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {
       guard case .delta(let delta) = expectation.kind else { continue }
       if !delta.isMeasure, !deltas.contains(where: { $0.id == expectation.id }) { deltas.append(expectation) }
       let index = index(of: delta)

@@ -60,14 +60,8 @@ package struct ComparePage {
     let first = report.points[indices[0]]
     var out = ""
     for number in first.numbers.indices { out += lines(of: number, indices) }
-    if let cost = first.numbers.firstIndex(where: \.isCost),
-      let gain = first.numbers.firstIndex(where: { $0.better != nil && !$0.isCost })
-    {
-      for index in indices { out += trade(index, cost: cost, gain: gain) }
-    }
-    if let score = first.numbers.firstIndex(where: { $0.better != nil && !$0.isCost }) {
-      for index in indices { out += distribution(index, score) }
-    }
+    for index in indices { out += trade(index) }
+    for index in indices { out += distribution(index) }
     return out
   }
 
@@ -104,7 +98,7 @@ package struct ComparePage {
       let sorted = points.sorted { $0.x < $1.x }
       let lines = report.points[indices[0]].arms.names.enumerated().map { style, arm in
         CompareChart.Line(
-          name: arm, style: style, points: sorted.compactMap { point(arm, number, at: $0.index, x: $0.x) })
+          name: arm, style: style, points: sorted.compactMap { point(arm, measured.name, at: $0.index, x: $0.x) })
       }
       let chart = CompareChart(lines: lines, marks: sorted.map { ($0.x, $0.text) }, text: measured.metric.text(of:))
       return figure(measured.name, "over \(axis)\(others.isEmpty ? "" : ", \(others)")", chart)
@@ -117,7 +111,8 @@ package struct ComparePage {
     let arms = compared.arms.names
     let lines = arms.enumerated().map { style, arm in
       CompareChart.Line(
-        name: arm, style: style, points: [point(arm, number, at: index, x: Double(style))].compactMap(\.self),
+        name: arm, style: style,
+        points: [point(arm, compared.numbers[number].name, at: index, x: Double(style))].compactMap(\.self),
         isJoined: false)
     }
     let marks = arms.enumerated().map { (x: Double($0), text: $1) }
@@ -125,31 +120,34 @@ package struct ComparePage {
     return figure(compared.numbers[number].name, place(compared), chart)
   }
 
-  private func point(_ arm: String, _ number: Int, at index: Int, x: Double) -> CompareChart.Point? {
-    guard report.points[index].numbers.indices.contains(number) else { return nil }
-    let samples = report.points[index].numbers[number].values(of: arm)
+  private func point(_ arm: String, _ name: String, at index: Int, x: Double) -> CompareChart.Point? {
+    let samples = report.points[index].numbers.first { $0.name == name }?.values(of: arm) ?? []
     guard !samples.isEmpty else { return nil }
     let estimate = MeanEstimate(samples, confidence: report.confidence)
     return CompareChart.Point(x: x, y: estimate.mean, interval: estimate.interval)
   }
 
   /// What a number gains for what another costs.
-  private func trade(_ index: Int, cost: Int, gain: Int) -> String {
+  private func trade(_ index: Int) -> String {
     let compared = report.points[index]
-    let (paid, gained) = (compared.numbers[cost], compared.numbers[gain])
+    guard let paid = compared.numbers.first(where: \.isCost), let gained = compared.numbers.first(where: \.isScore)
+    else {
+      return ""
+    }
     let lines = compared.arms.names.enumerated().map { style, arm in
       let price = MeanEstimate(paid.values(of: arm)).mean
       return CompareChart.Line(
-        name: arm, style: style, points: [point(arm, gain, at: index, x: price)].compactMap(\.self), isJoined: false)
+        name: arm, style: style, points: [point(arm, gained.name, at: index, x: price)].compactMap(\.self),
+        isJoined: false)
     }
     let chart = CompareChart(lines: lines, text: gained.metric.text(of:), xText: paid.metric.text(of:))
     return figure("\(gained.name) for \(paid.name)", place(compared), chart)
   }
 
   /// The share of runs up to a value.
-  private func distribution(_ index: Int, _ number: Int) -> String {
+  private func distribution(_ index: Int) -> String {
     let compared = report.points[index]
-    let measured = compared.numbers[number]
+    guard let measured = compared.numbers.first(where: \.isScore) else { return "" }
     let lines = compared.arms.names.enumerated().map { style, arm in
       let samples = measured.values(of: arm).sorted()
       let points = samples.enumerated().map { rank, value in
@@ -217,6 +215,9 @@ package struct ComparePage {
 extension ArmComparison.Number {
   /// Whether it is what an arm costs on the wire.
   fileprivate var isCost: Bool { metric.value.name.hasSuffix("bytesSent") && metric.statistic == .rate }
+
+  /// Whether it is what an arm gains or loses.
+  fileprivate var isScore: Bool { better != nil && !isCost }
 
   /// The values of an arm in the order of the seeds.
   package func values(of arm: String) -> [Double] {

@@ -117,12 +117,12 @@ package struct CompareReport: Sendable {
     guard let first = line.first else { return [] }
     var found: [Crossing] = []
     let example = points[first.point]
-    for number in example.numbers.indices where example.numbers[number].better != nil {
+    for number in example.numbers where number.better != nil {
       for arm in example.arms.names where arm != example.arms.baseline {
         var last: (value: Double, text: String, mean: Double, sign: Int)?
         for place in line {
-          guard let difference = difference(point: place.point, number: number, arm: arm),
-            difference.estimate.sign != 0
+          guard let index = points[place.point].numbers.firstIndex(where: { $0.name == number.name }),
+            let difference = difference(point: place.point, number: index, arm: arm), difference.estimate.sign != 0
           else { continue }
           let now = (place.value, place.text, difference.estimate.mean, difference.estimate.sign)
           if let last, last.sign != now.3 {
@@ -130,7 +130,7 @@ package struct CompareReport: Sendable {
             let near = last.value + share * (place.value - last.value)
             found.append(
               Crossing(
-                scenario: example.path, variable: variable, number: example.numbers[number].name, arm: arm,
+                scenario: example.path, variable: variable, number: number.name, arm: arm,
                 baseline: example.arms.baseline, from: last.text, to: place.text,
                 near: Value(text: place.text).text(ofNumber: near), others: others))
           }
