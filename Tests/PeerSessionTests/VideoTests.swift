@@ -141,6 +141,19 @@ import Testing
     #expect(target > 1_500_000)
   }
 
+  @Test func `the encoder keeps to its maximum on a free link, and what is beyond is room for repair`() throws {
+    let pair = try Self.pair { $0.maximumBitrate = .kilobitsPerSecond(300) }
+    try pair.negotiate()
+    pair.run(for: .seconds(10))
+    let before = pair.sent.count
+    pair.run(for: .seconds(10))
+    let outbound = try #require(pair.a.session.statistics(at: pair.now).first("outbound-rtp", kind: "video"))
+    #expect(outbound["targetBitrate"] == .real(300_000))
+    let bytes = pair.sent[before...].filter(\.fromA).reduce(0) { $0 + $1.bytes.count }
+    // With 32 kbit/s of audio, headers and reports.
+    #expect((250_000...420_000).contains(bytes * 8 / 10))
+  }
+
   @Test func `the estimate follows a slow link, and audio arrives`() throws {
     let pair = try Self.pair { ($0.width, $0.height) = (640, 480) }
     pair.rate = .kilobitsPerSecond(500)
