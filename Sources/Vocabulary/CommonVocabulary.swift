@@ -57,8 +57,8 @@ public enum CommonVocabulary {
   public static func isOfConnection(_ name: String) -> Bool {
     machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf.", "data."].contains { name.hasPrefix($0) }
       || [
-        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.psnr", "q.ssim", "ice.restart",
-        "ice.server-error", "media.first-sent", "media.recovered", "bandwidth.estimate",
+        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.psnr", "q.ssim", "q.stoi", "q.estoi",
+        "q.lsd", "ice.restart", "ice.server-error", "media.first-sent", "media.recovered", "bandwidth.estimate",
       ].contains(name)
   }
 
@@ -137,6 +137,16 @@ public enum CommonVocabulary {
     ValueDeclaration(
       "q.ssim", .real,
       "structural similarity of the two (Wang et al. 2004, a Gaussian window of 11), at most 1; of real pictures alone"),
+    ValueDeclaration(
+      "q.stoi", .real,
+      "short-time objective intelligibility (Taal et al. 2011), at most 1, of each 2.5 s of speech that was sent, against "
+        + "what was heard; of real sound alone"),
+    ValueDeclaration(
+      "q.estoi", .real,
+      "extended short-time objective intelligibility of the same speech (Jensen and Taal 2016), at most 1"),
+    ValueDeclaration(
+      "q.lsd", .real, unit: "dB",
+      "log-spectral distance of the same speech up to 5 kHz, over bins down to 60 dB below its loudest"),
     ValueDeclaration(
       "q.recovery", .duration,
       "time from the last fault to sound that is heard again, after an interruption of 100 ms or more"),

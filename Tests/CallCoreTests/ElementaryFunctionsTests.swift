@@ -27,6 +27,17 @@ import Testing
     #expect(abs(ElementaryFunctions.power(0.9975, 6) - 0.985093438089) < 1e-11)
   }
 
+  @Test func `the cosine and the sine are those of the C library, to fifteen digits`() {
+    for step in -1_000...1_000 {
+      let turns = Double(step) / 512
+      let (cosine, sine) = ElementaryFunctions.cosineAndSine(turns: turns)
+      #expect(abs(cosine - Foundation.cos(2 * .pi * turns)) < 2e-15)
+      #expect(abs(sine - Foundation.sin(2 * .pi * turns)) < 2e-15)
+    }
+    #expect(ElementaryFunctions.cosineAndSine(turns: -0.25) == (0, -1))
+    #expect(ElementaryFunctions.cosineAndSine(turns: 0.5) == (-1, 0))
+  }
+
   /// Values of Python's `math.log`.
   @Test(
     arguments: [

@@ -165,7 +165,8 @@ import Testing
   func `the encoder gives up what repair packets take`(_ scheme: Scheme) throws {
     /// The rates of everything but padding and retransmissions, and of repair packets, in kbit/s.
     func rates(_ scheme: Scheme) throws -> (all: Int, repair: Int) {
-      let pair = try pair(scheme) { $0.maximumBitrate = .kilobitsPerSecond(600) }
+      let pair = try pair(scheme)
+      pair.rate = .kilobitsPerSecond(500)
       try pair.negotiate()
       lose(pair, 0.05)
       pair.run(for: .seconds(10))

@@ -63,6 +63,7 @@ final class RunStage {
     for meter in sampler.recovery {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
     }
+    for meter in sampler.speech { world.pairSpeech(over: meter.connection, meter.hear) }
     context.statistics.report = { [unowned world] in world.statistics(of: $0) }
     watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }

@@ -143,6 +143,19 @@ final class World {
     return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: position) }.first.map { playedAt - $0 }
   }
 
+  /// Calls `body` with all that a peer hears over a connection from now on, and what was said, wherever that was.
+  func pairSpeech(over connection: String, _ body: @escaping (_ said: [Int16], _ heard: [Int16]) -> Void) {
+    guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
+    for other in peers { other.audioRecord.keepSound() }
+    var pairing = SpeechPairing()
+    peer.audioRecord.listen(to: connection) { [unowned self] heard, position in
+      pairing.pair(
+        heard, at: position,
+        sound: { position, count in peers.lazy.compactMap { $0.audioRecord.sound(at: position, count: count) }.first },
+        body)
+    }
+  }
+
   /// Returns the age of the picture that the peer shows now, when it was shown, wherever it was taken; nil while it
   /// shows none.
   func shownPicture(to peer: VirtualPeer, over connection: String) -> ShownPicture? {

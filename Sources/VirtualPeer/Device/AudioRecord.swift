@@ -25,6 +25,10 @@ package final class AudioRecord {
   /// Called when sent sound plays again after a gap of at least 100 ms.
   package var resumed: ((_ now: Instant) -> Void)?
   private var lastPlayed: Instant?
+  /// The sound of the microphone; nil if nobody compares it.
+  private var tape: MicrophoneTape?
+  /// Get the samples that are played over a connection, and the position of the first one, by the trace subject.
+  private var listeners: [String: (_ heard: [Int16], _ position: AudioPosition?) -> Void] = [:]
   /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
   package static let interruption = Interval.milliseconds(100)
 
@@ -32,6 +36,7 @@ package final class AudioRecord {
 
   /// - Parameter position: The position after the last recorded sample; the sample there is recorded at `now`.
   package func record(_ position: RecordingPosition, at now: Instant) {
+    tape?.keep(before: position)
     let recorded = Recorded(recorded: position, end: now)
     let ssrc = position.position.ssrc
     var stream = streams[ssrc] ?? Stream()
@@ -54,6 +59,35 @@ package final class AudioRecord {
     if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
     lastPlayed = now
   }
+
+  // MARK: Sound
+
+  /// Keeps the sound of the microphone from now on.
+  package func keepSound() { if tape == nil { tape = MicrophoneTape() } }
+
+  /// Calls `listener` with all that is played over a connection.
+  package func listen(
+    to connection: String, _ listener: @escaping (_ heard: [Int16], _ position: AudioPosition?) -> Void
+  ) {
+    listeners[connection] = listener
+  }
+
+  /// Takes the frame of the microphone whose positions are recorded next.
+  func begin(_ frame: Span<Int16>) { tape?.frame = frame.indices.map { frame[$0] } }
+
+  /// Takes the samples after the first `start` ones, which were played over a connection.
+  func hear(_ output: Span<Int16>, from start: Int, at position: AudioPosition?, over connection: String) {
+    guard let listener = listeners[connection], start < output.count else { return }
+    listener((start..<output.count).map { output[$0] }, position)
+  }
+
+  /// Returns the sound that a stream of this peer carries from a position on, and the position after it; nil if it is
+  /// not kept.
+  package func sound(at position: AudioPosition, count: Int) -> (samples: [Int16], end: AudioPosition)? {
+    tape?.sound(at: position, count: count)
+  }
+
+  // MARK: Times
 
   /// Returns the time at which a sample reached this peer's microphone, including the codec's delay; nil for a stream
   /// of another peer, and for a sample older than the record.

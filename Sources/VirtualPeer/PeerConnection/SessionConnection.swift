@@ -218,6 +218,7 @@ final class SessionConnection: PeerConnection {
 
   /// Sends the frame of the microphone, which has one channel. A session in stereo gets it in both.
   func sendAudio(_ samples: Span<Int16>) {
+    environment.audioRecord.begin(samples)
     guard stereoFrame != nil else { return record(samples) }
     var frame = stereoFrame.take() ?? []
     frame.removeAll(keepingCapacity: true)
@@ -239,8 +240,10 @@ final class SessionConnection: PeerConnection {
 
   /// Takes `count` samples from the jitter buffer and returns their level; nil when nothing plays yet.
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
+    let start = output.count
     let played = driver.playAudio(sampleCount: count, into: &output)
     environment.audioRecord.play(played.position, over: subject, at: environment.clock.now)
+    environment.audioRecord.hear(output.span, from: start, at: played.position, over: subject)
     return played.level
   }
 }

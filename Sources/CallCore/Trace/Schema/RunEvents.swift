@@ -22,6 +22,12 @@ package enum HarnessEvents {
   public static let peakSignalToNoise = sample("q.psnr", Double.self)
   /// The structural similarity of the picture that is shown (`ssim_gauss11`).
   public static let structuralSimilarity = sample("q.ssim", Double.self)
+  /// The short-time objective intelligibility of about 2.5 s of speech (Taal et al. 2011).
+  public static let intelligibility = sample("q.stoi", Double.self)
+  /// The extended short-time objective intelligibility of the same speech (Jensen and Taal 2016).
+  public static let extendedIntelligibility = sample("q.estoi", Double.self)
+  /// The log-spectral distance of the same speech, in dB.
+  public static let logSpectralDistance = sample("q.lsd", Double.self)
   /// The time from the last fault to audible sound, after an interruption.
   public static let recovery = sample("q.recovery", Interval.self)
   /// A client's message reached its server, before faults: the user, and the fingerprints in its description.

@@ -49,7 +49,7 @@ final class AudioChannel {
 
   // MARK: Samples
 
-  private var isHeard: Bool { isEnabled && state.track?.source != nil }
+  var isHeard: Bool { isEnabled && state.track?.source != nil }
 
   /// Takes samples of the track's source, or silence in their place while the track is disabled.
   func record(_ samples: Span<Int16>) {

@@ -20,6 +20,8 @@ package struct RecordingPosition: Hashable, Sendable {
   package let clockRate: UInt32
   /// The delay of decoded sound behind the timestamps.
   package let codecDelay: Interval
+  /// Whether silence is sent in place of what is recorded.
+  package var isMuted = false
 
   package init(_ position: AudioPosition, clockRate: UInt32, codecDelay: Interval) {
     self.position = position

@@ -37,7 +37,9 @@ extension CallSession {
     var isWhole = false
     for case .audio(let channel) in media.channels {
       guard let send = channel.send else { continue }
-      body(send.recordingPosition)
+      var position = send.recordingPosition
+      position.isMuted = !channel.isHeard
+      body(position)
       if send.hasRecordedPacket { isWhole = true }
     }
     return isWhole

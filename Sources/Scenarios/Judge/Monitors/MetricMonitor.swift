@@ -229,7 +229,10 @@ final class MetricMonitor: Monitor {
     return "read at \(Wording.time(opened)) and \(Wording.time(closed))"
   }
 
-  private var sampling: String { metric.value.isSampled ? ": there is one every \(StatsSampler.period)" : "" }
+  private var sampling: String {
+    if SpeechMeter.names.contains(metric.value.name) { return ": there is one for each 2.5 s of speech" }
+    return metric.value.isSampled ? ": there is one every \(StatsSampler.period)" : ""
+  }
 
   private func rangeText(_ range: ClosedRange<Double>) -> String {
     let type = metric.value.type

@@ -37,6 +37,7 @@ package final class StatsSampler {
   private var trace: Trace { watch.trace }
   private var subjects: [Subject] = []
   package private(set) var recovery: [RecoveryMeter] = []
+  package private(set) var speech: [SpeechMeter] = []
 
   package init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
     self.scenario = scenario
@@ -52,9 +53,14 @@ package final class StatsSampler {
         name: name, owner: scenario.peer(owner), subject: trace.subject(name), wanted: wanted,
         partner: watch.slot(owner, PeerEvents.callPeer))
       subjects.append(subject)
+      let compared = SpeechMeter.names.intersection(wanted.map(\.name))
+      let meter = compared.isEmpty ? nil : SpeechMeter(of: name, wanted: compared, trace: trace)
+      if let meter { speech.append(meter) }
       // The next call starts a new estimate.
       watch.listen(to: PeerEvents.openConnections, of: name) { _, count in
-        if count == 0 { subject.quality = QualityEstimator() }
+        guard count == 0 else { return }
+        subject.quality = QualityEstimator()
+        meter?.restart()
       }
       if wanted.contains(where: { $0.name == HarnessEvents.recovery.name }) {
         recovery.append(RecoveryMeter(of: owner, scenario, trace: trace, anchors: anchors))
@@ -116,7 +122,10 @@ package final class StatsSampler {
       write(subject.picture?.peakSignalToNoise(), as: HarnessEvents.peakSignalToNoise, subject)
     case HarnessEvents.structuralSimilarity.name:
       write(subject.picture?.structuralSimilarity(), as: HarnessEvents.structuralSimilarity, subject)
-    case HarnessEvents.recovery.name: break
+    // Meters write these by themselves.
+    case HarnessEvents.recovery.name, HarnessEvents.intelligibility.name,
+      HarnessEvents.extendedIntelligibility.name, HarnessEvents.logSpectralDistance.name:
+      break
     default:
       guard let value = report.value(of: path) else { return }
       guard path.type.admits(value) else {

@@ -209,7 +209,7 @@ extension Expectation.Metric {
     "mos", "stoi", "psnr", "ssim", "framesDecoded", "framesPerSecond", "availableOutgoingBitrate", "messagesReceived",
   ]
   private static let lower = [
-    "concealment", "mouth_to_ear", "frame_delay", "packetsLost", "bytesSent", "packetsSent", "concealedSamples",
+    "concealment", "lsd", "mouth_to_ear", "frame_delay", "packetsLost", "bytesSent", "packetsSent", "concealedSamples",
     "concealmentEvents", "freezeCount", "totalFreezesDuration", "framesDropped", "roundTripTime", "jitter",
     "totalRoundTripTime", "fractionLost", "pliCount", "nackCount", "retransmittedBytesSent",
   ]

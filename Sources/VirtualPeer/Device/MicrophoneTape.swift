@@ -1,0 +1,59 @@
+internal import CallCore
+internal import PeerSession
+
+/// The last seconds of sound that a microphone gave to each of its streams, at 48 kHz.
+struct MicrophoneTape {
+  private struct Reel {
+    var samples: [Int16] = Array(repeating: 0, count: capacity)
+    /// The number of samples written, of which the last ones are held.
+    var written = 0
+    /// The position after the last sample.
+    var end: RecordingPosition
+  }
+
+  /// Ten seconds: more than any playout delay.
+  private static let capacity = 480_000
+  private var reels: [UInt32: Reel] = [:]
+  /// The frame of the microphone that is being sent.
+  var frame: [Int16] = []
+
+  /// Keeps the frame for a stream.
+  mutating func keep(before end: RecordingPosition) {
+    guard !frame.isEmpty else { return }
+    let ssrc = end.position.ssrc
+    var reel = reels.removeValue(forKey: ssrc) ?? Reel(end: end)
+    let isNext = reel.end.clockRate == end.clockRate && reel.end.ticks(until: end.position) == end.ticks(frame.count)
+    if !isNext { reel.written = 0 }
+    for sample in frame {
+      reel.samples[reel.written % Self.capacity] = end.isMuted ? 0 : sample
+      reel.written += 1
+    }
+    reel.end = end
+    reels[ssrc] = reel
+  }
+
+  /// Returns the sound that a stream carries from a position on, and the position after it; nil if the tape does not
+  /// have all of it.
+  func sound(at position: AudioPosition, count: Int) -> (samples: [Int16], end: AudioPosition)? {
+    guard let reel = reels[position.ssrc] else { return nil }
+    // The decoded sound comes after its timestamps by the delay of the codec.
+    let delay = Int(reel.end.codecDelay.nanoseconds * 48 / 1_000_000)
+    let age = -reel.end.ticks(until: position) * reel.end.samplesPerTick + delay
+    guard age >= count, age <= min(reel.written, Self.capacity) else { return nil }
+    let start = reel.written - age
+    let samples = (start..<start + count).map { reel.samples[$0 % Self.capacity] }
+    let end = position.timestamp &+ UInt32(truncatingIfNeeded: reel.end.ticks(count))
+    return (samples, AudioPosition(ssrc: position.ssrc, timestamp: end))
+  }
+}
+
+extension RecordingPosition {
+  /// The number of samples at 48 kHz in a tick of the media clock.
+  fileprivate var samplesPerTick: Int { max(1, 48_000 / max(1, Int(clockRate))) }
+
+  fileprivate func ticks(_ samples: Int) -> Int { samples / samplesPerTick }
+
+  fileprivate func ticks(until other: AudioPosition) -> Int {
+    Int(Int32(bitPattern: other.timestamp &- position.timestamp))
+  }
+}

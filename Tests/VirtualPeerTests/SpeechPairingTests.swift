@@ -1,0 +1,88 @@
+import CallCore
+import PeerSession
+import Testing
+
+@testable import VirtualPeer
+
+/// What is heard beside what was said, on a ramp whose samples tell their positions.
+@Suite struct SpeechPairingTests {
+  private static func position(_ sample: Int) -> AudioPosition { AudioPosition(ssrc: 7, timestamp: UInt32(sample)) }
+
+  /// Returns a tape of 300 ms with a ramp from position 0.
+  private static func tape(delay: Interval = .zero, clockRate: UInt32 = 48_000) -> MicrophoneTape {
+    var tape = MicrophoneTape()
+    for frame in 0..<30 {
+      tape.frame = (0..<480).map { Int16(frame * 480 + $0) }
+      tape.keep(
+        before: RecordingPosition(
+          AudioPosition(ssrc: 7, timestamp: UInt32((frame + 1) * 480) * clockRate / 48_000), clockRate: clockRate,
+          codecDelay: delay))
+    }
+    return tape
+  }
+
+  /// Plays frames of ones at positions, and returns the first samples of the pairs.
+  private func pairs(_ positions: [Int?]) -> [(said: Int16, heard: Int16)] {
+    let tape = Self.tape()
+    var pairing = SpeechPairing()
+    var pairs: [(Int16, Int16)] = []
+    for position in positions {
+      pairing.pair(
+        Array(repeating: 1, count: 480), at: position.map(Self.position),
+        sound: { tape.sound(at: $0, count: $1) }, { pairs.append(($0[0], $1[0])) })
+    }
+    return pairs
+  }
+
+  @Test func `a sample stands beside the one that was recorded at its position`() {
+    #expect(pairs([960, 1_440]).map(\.said) == [960, 1_440])
+  }
+
+  @Test func `concealed sound stands beside what was said meanwhile`() {
+    #expect(pairs([480, nil, nil, 1_920]).map(\.said) == [480, 960, 1_440, 1_920])
+  }
+
+  @Test func `sound before the first known position has no partner`() {
+    #expect(pairs([nil, 480]).map(\.said) == [480])
+  }
+
+  @Test func `after stretched or compressed sound the recording goes on at the new position`() {
+    let pairs = pairs([960, 1_200, 2_160])
+    #expect(pairs.map(\.said) == [960, 1_200, 2_160])
+    #expect(pairs.map(\.heard) == [1, 1, 1])
+  }
+
+  @Test func `what was left out is heard as silence`() {
+    let pairs = pairs([0, 480 * 6])
+    #expect(pairs.map(\.said) == [0, 480, 960, 1_440, 1_920, 2_400, 2_880])
+    #expect(pairs.map(\.heard) == [1, 0, 0, 0, 0, 0, 1])
+  }
+
+  @Test func `the delay of the codec is taken into account`() {
+    let sound = Self.tape(delay: .microseconds(6_500)).sound(at: Self.position(960), count: 480)
+    #expect(sound?.samples.first == 648)
+    #expect(sound?.end == Self.position(1_440))
+  }
+
+  @Test func `a slower media clock has several samples in a tick`() {
+    let sound = Self.tape(clockRate: 8_000).sound(at: Self.position(160), count: 480)
+    #expect(sound?.samples.first == 960)
+    #expect(sound?.end == Self.position(240))
+  }
+
+  @Test func `a muted microphone says nothing`() {
+    var tape = MicrophoneTape()
+    tape.frame = Array(repeating: 5, count: 480)
+    var position = RecordingPosition(Self.position(480), clockRate: 48_000, codecDelay: .zero)
+    position.isMuted = true
+    tape.keep(before: position)
+    #expect(tape.sound(at: Self.position(0), count: 480)?.samples == Array(repeating: 0, count: 480))
+  }
+
+  @Test func `after a gap in the positions earlier sound is gone`() {
+    var tape = Self.tape()
+    tape.keep(before: RecordingPosition(Self.position(100_000), clockRate: 48_000, codecDelay: .zero))
+    #expect(tape.sound(at: Self.position(13_920), count: 480) == nil)
+    #expect(tape.sound(at: Self.position(99_520), count: 480) != nil)
+  }
+}
