@@ -74,8 +74,12 @@ extension KeyCases {
 
   private static func losing(_ key: String) -> String {
     KeyWorld.lan(
-      line: ", loss: 20%", alice: ", data_channels: { chat: { \(key) } }",
-      timeline: "  - { at: 700ms, do: alice.send-data, channel: chat, bytes: 200B, messages: 60, interval: 10ms }",
+      alice: ", data_channels: { chat: { \(key) } }",
+      // The call comes about before.
+      timeline: """
+          - { at: 650ms, fault: link.set, link: a, loss: 20% }
+          - { at: 700ms, do: alice.send-data, channel: chat, bytes: 200B, messages: 60, interval: 10ms }
+        """,
       talk: "3s")
   }
 }
