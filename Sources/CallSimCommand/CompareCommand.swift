@@ -42,7 +42,7 @@ struct CompareCommand: ParsableCommand {
 
   func run() throws {
     let confidence = try Self.confidence(interval)
-    let requests = try CompareOutputs(report, open: open)
+    var requests = try CompareOutputs(report, open: open)
     let overrides = try scenarios.parsedOverrides() + arms.overrides()
     let collection = try scenarios.load(arms.overrides())
     try collection.requireValid()
@@ -59,6 +59,7 @@ struct CompareCommand: ParsableCommand {
       throw ExitStatus.vacuous.code
     }
     try programs.check(compared.map { ($0.path, $0.cell) }, overrides: overrides)
+    try requests.open(inputs: collection.inputs)
     var rounds = CompareRounds(collection: collection, selection: selection, plan: plan)
     let status = try play(&rounds)
     let report = CompareReport(rounds.points, confidence: confidence)
@@ -94,16 +95,11 @@ struct CompareCommand: ParsableCommand {
   private func tell(_ points: [ArmComparison], _ status: ExitStatus) -> ExitStatus {
     var status = status
     for point in points {
-      let findings = point.findings
-      guard !findings.isEmpty else { continue }
-      let kinds = findings.map(\.kind)
-      let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
-      let result = RunResult(
-        id: point.id, scenarioID: point.id, title: point.title, path: point.path, seed: point.seeds.first ?? 1,
-        verdict: verdict, findings: findings)
-      let command = "\(ProgramName.current) compare \(point.path)"
-      Output.error(FailureText(ReportedRun(result: result, replay: command), style: Output.style(for: 2)).text)
-      status = status.worse(ExitStatus(verdict))
+      var run = point.judgement(overrides: [])
+      guard !run.result.findings.isEmpty else { continue }
+      run.replay = "\(ProgramName.current) compare \(point.path)"
+      Output.error(FailureText(run, style: Output.style(for: 2)).text)
+      status = status.worse(ExitStatus(run.result.verdict))
     }
     return status
   }
@@ -132,13 +128,12 @@ private struct CompareRounds {
     var isAdaptive = false
     for entry in plan.entries where entry.cell.scenario.arms != nil {
       let runs = entry.seeds.map { (entry.cell.runID(seed: $0), $0) }
-      let key = "\(entry.path) \(entry.cell.pointID)"
-      if let index = waiting.firstIndex(where: { $0.point == key }) {
+      if let index = waiting.firstIndex(where: { $0.point == entry.cell.pointID }) {
         waiting[index].runs += runs
       } else {
-        waiting.append((key, runs))
+        waiting.append((entry.cell.pointID, runs))
       }
-      isAdaptive = isAdaptive || entry.cell.scenario.expectations.contains(where: \.asksPrecision)
+      isAdaptive = isAdaptive || entry.cell.scenario.expectations.contains { $0.delta?.precision != nil }
     }
     size = isAdaptive ? Self.firstSize : .max
   }
@@ -147,7 +142,7 @@ private struct CompareRounds {
   mutating func next() -> SuitePlan? {
     var names: Set<String> = []
     for index in waiting.indices {
-      let point = points.first { "\($0.path) \($0.id)" == waiting[index].point }
+      let point = points.first { $0.id == waiting[index].point }
       // Without a precision every seed is wanted.
       guard point.map({ !($0.asksPrecision && $0.isPrecise) }) ?? true else { continue }
       let seeds = Set(waiting[index].runs.map(\.seed)).sorted().prefix(point?.asksPrecision == false ? .max : size)
@@ -157,13 +152,12 @@ private struct CompareRounds {
     guard !names.isEmpty else { return nil }
     if size < .max { size *= 2 }
     selection.names = names
-    let plan = SuitePlan(files: files, hash: hash, selection: selection)
-    return plan
+    return SuitePlan(files: files, hash: hash, selection: selection)
   }
 
   mutating func add(_ comparisons: [ArmComparison]) {
     for comparison in comparisons {
-      if let index = points.firstIndex(where: { $0.path == comparison.path && $0.id == comparison.id }) {
+      if let index = points.firstIndex(where: { $0.id == comparison.id }) {
         points[index].merge(comparison)
       } else {
         points.append(comparison)
@@ -178,6 +172,8 @@ private struct CompareOutputs {
 
   private let requests: [(kind: Kind, file: String)]
   private let opensPage: Bool
+  /// The files of the requests; nil for standard output.
+  private var sinks: [FileSink?] = []
 
   init(_ texts: [String], open: Bool) throws {
     requests = try texts.flatMap { $0.split(separator: ",").map(String.init) }.map { text in
@@ -195,42 +191,37 @@ private struct CompareOutputs {
     if open, !requests.contains(where: { $0.kind == .html && $0.file != "-" }) {
       throw UsageProblem(message: "--open shows the page of --report html=FILE; give it a file")
     }
-    try DistinctFiles.check(requests.filter { $0.file != "-" }.map { ("--report \($0.kind.rawValue)", $0.file) })
+  }
+
+  /// Opens every file before the first run, so that a mistyped folder is reported before any run.
+  ///
+  /// - Parameter inputs: Files that are read, and must not be overwritten.
+  mutating func open(inputs: [String]) throws {
+    let written = requests.filter { $0.file != "-" }
+    try DistinctFiles.check(written.map { ("--report \($0.kind.rawValue)", $0.file) }, inputs: inputs)
+    sinks = try requests.map { $0.file == "-" ? nil : try ReportOutputs.sink($0.file) }
   }
 
   /// Whether a report uses standard output.
   var isOutputTaken: Bool { requests.contains { $0.file == "-" } }
 
   func write(_ report: CompareReport) throws {
-    for request in requests {
+    for (request, sink) in zip(requests, sinks) {
       let text =
         switch request.kind {
         case .html: ComparePage(report, environment: .current).html
         case .csv: report.csv
         case .json: report.json(.current).description + "\n"
         }
-      guard request.file != "-" else {
+      guard let sink else {
         Output.text(text)
         continue
       }
-      do {
-        let folder = FileSink.folder(of: request.file)
-        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let file = try FileSink(path: request.file, mode: .anew, keepsEveryLine: true)
-        file.write(text)
-        try file.close()
-      } catch {
-        throw UsageProblem(message: "the report '\(request.file)' cannot be written: \(error)")
-      }
+      sink.write(text)
+      try sink.close()
       if request.kind == .html, opensPage, !OpenCommand.show(request.file) {
         Output.error(TextStyle.printable(request.file) + "\n")
       }
     }
-  }
-}
-
-extension Expectation {
-  fileprivate var asksPrecision: Bool {
-    if case .delta(let delta) = kind { delta.precision != nil } else { false }
   }
 }

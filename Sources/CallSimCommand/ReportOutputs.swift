@@ -59,18 +59,26 @@ struct ReportOutputs {
 
   private mutating func writer(_ path: String) throws -> (String) -> Void {
     guard path != "-" else { return Output.text }
+    return keep(try Self.sink(path))
+  }
+
+  /// Opens the file of a report, with the folder that it lacks.
+  static func sink(_ path: String) throws -> FileSink {
     do {
-      return try open(path)
+      return try open(path, mode: .anew)
     } catch {
       throw UsageProblem(message: "the report '\(path)' cannot be written: \(error.reason)")
     }
   }
 
-  private mutating func open(_ path: String, mode: FileSink.Mode = .anew) throws(FileError) -> (String) -> Void {
+  private static func open(_ path: String, mode: FileSink.Mode) throws(FileError) -> FileSink {
     // A failure shows when the file is opened.
     let folder = FileSink.folder(of: path)
     try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let file = try FileSink(path: path, mode: mode, keepsEveryLine: true)
+    return try FileSink(path: path, mode: mode, keepsEveryLine: true)
+  }
+
+  private mutating func keep(_ file: FileSink) -> (String) -> Void {
     files.append(file)
     return { file.write($0) }
   }
@@ -79,7 +87,7 @@ struct ReportOutputs {
   private mutating func stepSummary() -> ((String) -> Void)? {
     guard let path = ProcessInfo.processInfo.environment["GITHUB_STEP_SUMMARY"], !path.isEmpty else { return nil }
     do {
-      return try open(path, mode: .append)
+      return keep(try Self.open(path, mode: .append))
     } catch {
       // GitHub may name a path outside the container that this runs in.
       Output.error("note: there is no step summary: '\(path)' cannot be written: \(error.reason)\n")

@@ -58,9 +58,7 @@ public struct Scenarios: RandomAccessCollection, Sendable {
     let plan = SuitePlan(files: collection.files, hash: collection.hash, selection: selection)
     var points: [[SuitePlan.Entry]] = []
     for entry in plan.entries {
-      if let last = points.last?.first, entry.cell.scenario.arms != nil, last.path == entry.path,
-        last.cell.pointID == entry.cell.pointID
-      {
+      if let last = points.last?.first, entry.cell.scenario.arms != nil, last.cell.pointID == entry.cell.pointID {
         points[points.count - 1].append(entry)
       } else {
         points.append([entry])

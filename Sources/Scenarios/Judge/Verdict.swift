@@ -16,3 +16,20 @@ public enum Verdict: String, Sendable, CaseIterable {
   /// This machine cannot make the run, so nothing was tested.
   case skipped
 }
+
+extension Verdict {
+  /// The verdict of one run, or of several that are judged together. A harness failure precedes all else, because such a
+  /// run judged nothing; then come invariants, expectations, vacuity. For several verdicts ``ExitStatus/order`` decides.
+  package init(of findings: [Finding]) {
+    let kinds = Set(findings.map(\.kind))
+    if kinds.contains(.harness) {
+      self = .inconclusive
+    } else if kinds.contains(.invariant) || kinds.contains(.crash) {
+      self = .broken
+    } else if kinds.contains(.expectation) {
+      self = .fail
+    } else {
+      self = kinds.contains(.vacuous) ? .vacuous : .pass
+    }
+  }
+}

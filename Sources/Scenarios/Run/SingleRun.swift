@@ -100,7 +100,7 @@ public struct SingleRun {
     }
     var result = RunResult(
       id: cell.runID(seed: seed), scenarioID: cell.scenario.id, title: cell.scenario.title, path: path, seed: seed,
-      verdict: Self.verdict(of: findings), findings: findings, measurements: Self.measurements(results),
+      verdict: Verdict(of: findings), findings: findings, measurements: Self.measurements(results),
       traceHash: context.trace.hash, eventCount: context.trace.count, virtualDuration: end - .zero,
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
@@ -232,16 +232,6 @@ public struct SingleRun {
     results.filter { $0.measured != nil || $0.expectation.isJudgedAcrossSeeds }.map {
       Measurement(id: $0.expectation.id, expected: $0.expected, measured: $0.measured)
     }
-  }
-
-  /// Returns the verdict of one run. A harness failure precedes all else, because such a run judged nothing; then come
-  /// invariants, expectations, vacuity. For several runs ``ExitStatus/order`` decides.
-  private static func verdict(of findings: [Finding]) -> Verdict {
-    let kinds = Set(findings.map(\.kind))
-    if kinds.contains(.harness) { return .inconclusive }
-    if kinds.contains(.invariant) || kinds.contains(.crash) { return .broken }
-    if kinds.contains(.expectation) { return .fail }
-    return kinds.contains(.vacuous) ? .vacuous : .pass
   }
 
   /// The processor time of this process, in seconds.

@@ -43,17 +43,10 @@ package struct SeedLedger {
     guard !expectations.isEmpty else { return Closing() }
     let told = expectations.compactMap { finding($0, entry) }
     let findings = told.map(\.finding)
-    let kinds = findings.map(\.kind)
-    let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
     // A run that passes would show nothing.
     let worth = told.filter { $0.finding.kind == .expectation } + told
     let seed = worth.lazy.compactMap(\.seed).first ?? entry.seeds.first ?? 1
-    let result = RunResult(
-      id: entry.cell.id, scenarioID: entry.cell.scenario.id, title: entry.title, path: entry.path, seed: seed,
-      verdict: verdict, findings: findings)
-    var replay = ReplayCommandLine(runID: entry.cell.runID(seed: seed), path: entry.path, overrides: overrides)
-    replay.hasPrograms = !entry.cell.programs(besides: overrides).isEmpty
-    return Closing(run: ReportedRun(result: result, replay: replay.text))
+    return Closing(run: entry.judgement(findings, of: entry.cell.id, seed: seed, overrides: overrides))
   }
 
   /// Returns the failure of an expectation and the seed whose run shows it; nil when it holds.
@@ -83,5 +76,19 @@ package struct SeedLedger {
       expected: judged.expected, actual: actual, time: .zero, why: expectation.why,
       signature: FindingSignature(expectation.checkID))
     return (finding, seeds.first)
+  }
+}
+
+extension SuitePlan.Entry {
+  /// Returns the judgement over several runs, with the command that plays one of them again.
+  ///
+  /// - Parameter id: the name of what is judged, without a seed.
+  func judgement(_ findings: [Finding], of id: String, seed: UInt64, overrides: [ScenarioOverride]) -> ReportedRun {
+    let result = RunResult(
+      id: id, scenarioID: cell.scenario.id, title: title, path: path, seed: seed, verdict: Verdict(of: findings),
+      findings: findings)
+    var replay = ReplayCommandLine(runID: cell.runID(seed: seed), path: path, overrides: overrides)
+    replay.hasPrograms = !cell.programs(besides: overrides).isEmpty
+    return ReportedRun(result: result, replay: replay.text)
   }
 }

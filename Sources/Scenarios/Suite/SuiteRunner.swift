@@ -208,7 +208,7 @@ public final class SuiteRunner {
   private func closePoint(after entry: Int) {
     let point = plan.entries[entry]
     let next = nextToTell < plan.runs.count ? plan.entries[plan.runs[nextToTell].entry] : nil
-    guard point.path != next?.path || point.cell.pointID != next?.cell.pointID else { return }
+    guard point.cell.pointID != next?.cell.pointID else { return }
     let closing = arms.close(overrides: plan.overrides)
     if options.judgesArms { summary.notJudged += closing.notJudged }
     if let comparison = closing.comparison { comparisons.append(comparison) }

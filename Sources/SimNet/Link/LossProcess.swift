@@ -71,7 +71,8 @@ struct LossProcess: ~Copyable {
   /// Continues if the model is the same, and restarts if it is another. A script contains its own start.
   mutating func change(to new: LossModel, at now: Instant) {
     guard new != model else { return }
-    advance(to: now)
+    // The log has the old channel to its end.
+    if log != nil { advance(to: now) }
     model = new
     start = now
     isBad = false

@@ -53,15 +53,16 @@ extension Expectation {
 }
 
 extension Expectation {
-  /// Whether it is about arms: a difference, or a number that is only shown.
-  package var isDelta: Bool {
-    if case .delta = kind { true } else { false }
+  /// The difference between arms, or the number that is only shown; nil for any other kind.
+  package var delta: Delta? {
+    if case .delta(let delta) = kind { delta } else { nil }
   }
 
+  /// Whether it is about arms: a difference, or a number that is only shown.
+  package var isDelta: Bool { delta != nil }
+
   /// Whether it is a number that a comparison only shows, and nothing is expected of it.
-  package var isMeasure: Bool {
-    if case .delta(let delta) = kind { delta.isMeasure } else { false }
-  }
+  package var isMeasure: Bool { delta?.isMeasure ?? false }
 }
 
 extension Value {

@@ -7,7 +7,7 @@ public struct ArmOverride: Sendable, Equatable {
   /// The changes: `path=value`, separated by blanks outside quotes and braces.
   public let text: String
 
-  static let prefix = "arm "
+  private static let prefix = "arm "
 
   /// Decodes an override; nil when it is about a variable or a peer.
   init?(_ name: String, _ value: String) {
@@ -66,7 +66,7 @@ public struct MeasureOverride: Sendable, Equatable {
   /// The statistic; nil for the mean.
   let statistic: String?
 
-  static let prefix = "measure "
+  private static let prefix = "measure "
 
   /// Decodes an override; nil when it is about something else.
   init?(_ name: String, _ value: String) {

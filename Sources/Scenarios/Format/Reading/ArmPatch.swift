@@ -10,7 +10,7 @@ struct ArmPatch: Sendable {
   /// The keys of a peer that choose its network.
   private static let networkKeys = ["network", "networks", "lan"]
 
-  /// Returns the file with the changes, and without reports of an earlier cell's problems.
+  /// Returns the file with the changes.
   func applied(to root: YAMLNode, _ reading: inout Reading) -> YAMLNode {
     var root = root
     for change in changes {
@@ -31,9 +31,8 @@ struct ArmPatch: Sendable {
     for change in changes {
       let path = change.key.split(separator: ".").map(String.init)
       let isPeer = path.first.map { root["peers"]?[$0] != nil } ?? false
-      let inner = change.value.entries?.map(\.key) ?? []
-      let key = path.count > 1 ? [path[1]] : inner
-      guard isPeer ? !Self.networkKeys.allSatisfy({ !key.contains($0) }) : path.first == "topology" else { continue }
+      let keys = path.count > 1 ? [path[1]] : change.value.entries?.map(\.key) ?? []
+      guard isPeer ? Self.networkKeys.contains(where: keys.contains) : path.first == "topology" else { continue }
       reading.report(
         .conflictingKeys, "the arm '\(name)' changes the network, so that nothing is paired", at: change.keySpan,
         hint: "make it a variable of matrix, or write pair_by: seed to compare different networks")

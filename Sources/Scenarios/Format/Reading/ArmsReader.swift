@@ -87,8 +87,9 @@ enum ArmsReader {
   }
 
   /// Returns the arms as the cell that is being read sees them; nil without a comparison.
-  static func arms(_ draft: CompareDraft?, _ reading: Reading) -> Scenario.Arms? {
+  static func arms(_ reading: Reading) -> Scenario.Arms? {
     guard let own = reading.arm else { return nil }
+    let draft = reading.compare
     var arms = Scenario.Arms()
     arms.pairing = draft?.pairing ?? .channel
     arms.names = reading.arms
@@ -98,10 +99,10 @@ enum ArmsReader {
   }
 
   /// Returns the numbers that a cell shows: those that the file lists, or else what is known of the peers' calls.
-  static func measures(_ draft: CompareDraft?, _ peers: [Scenario.Peer], _ reading: inout Reading) -> [Expectation] {
+  static func measures(of peers: [Scenario.Peer], _ reading: inout Reading) -> [Expectation] {
     guard reading.arm != nil else { return [] }
     let asked = reading.measureOptions
-    if let items = asked.isEmpty ? draft?.measures?.items : asked {
+    if let items = asked.isEmpty ? reading.compare?.measures?.items : asked {
       return items.compactMap { item in
         MeasureDraft.format.decode(item, &reading).map { measure($0, at: item.span) }
       }

@@ -49,8 +49,8 @@ struct CellReader {
       scenario.expectations = ExpectationReader.expectations(node, &reading)
       scenario.expectsInvariantsOnly = node.scalar?.text == ExpectationReader.invariants
     }
-    scenario.arms = ArmsReader.arms(reading.compare, reading)
-    scenario.expectations += ArmsReader.measures(reading.compare, scenario.peers, &reading)
+    scenario.arms = ArmsReader.arms(reading)
+    scenario.expectations += ArmsReader.measures(of: scenario.peers, &reading)
     if let node = draft.fuzz, let fuzz = Scenario.FuzzSettings.type.format.decode(node, &reading) {
       scenario.fuzz = fuzz
       FuzzChecks.check(fuzz, scenario, &reading)

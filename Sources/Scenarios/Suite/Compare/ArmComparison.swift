@@ -32,24 +32,23 @@ package struct ArmComparison: Sendable {
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
-  package let id: String
-  package let path: String
-  package let title: String?
-  package let why: String?
+  package var id: String { entry.cell.pointID }
+  package var path: String { entry.path }
+  package var title: String? { entry.title }
+  package var why: String? { entry.cell.scenario.why }
+  package var scenarioID: String { entry.cell.scenario.id }
   /// The variables of the matrix, without the arm.
-  package let assignments: [(variable: String, value: String)]
+  package var assignments: [(variable: String, value: String)] { entry.cell.pointAssignments }
   package let arms: Scenario.Arms
+  /// The first arm of the point.
+  private let entry: SuitePlan.Entry
   package private(set) var runs: [Run] = []
   package internal(set) var numbers: [Number] = []
   /// The expected differences.
   package private(set) var deltas: [Expectation] = []
 
   package init(_ entry: SuitePlan.Entry, _ arms: Scenario.Arms) {
-    id = entry.cell.pointID
-    path = entry.path
-    title = entry.title
-    why = entry.cell.scenario.why
-    assignments = entry.cell.assignments.filter { $0.variable != Scenario.Arms.variable }
+    self.entry = entry
     self.arms = arms
   }
 
@@ -62,7 +61,7 @@ package struct ArmComparison: Sendable {
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {
-      guard case .delta(let delta) = expectation.kind else { continue }
+      guard let delta = expectation.delta else { continue }
       if !delta.isMeasure, !deltas.contains(where: { $0.id == expectation.id }) { deltas.append(expectation) }
       let index = index(of: delta)
       guard let number = result.measurements.first(where: { $0.id == expectation.id })?.measured else { continue }
@@ -87,18 +86,15 @@ package struct ArmComparison: Sendable {
 
   /// Whether every expected difference with a precision has it.
   package var isPrecise: Bool {
-    deltas.allSatisfy { expectation in
-      guard case .delta(let delta) = expectation.kind, let precision = delta.precision?.number else { return true }
-      guard let number = number(of: delta), delta.arms.count == 2 else { return true }
-      let estimate = difference(
-        number, delta.arms[0].value, minus: delta.arms[1].value, confidence: delta.confidence)
+    deltas.compactMap(\.delta).allSatisfy { delta in
+      guard let precision = delta.precision?.number, let estimate = estimate(of: delta) else { return true }
       return estimate.halfWidth.map { $0 <= precision } ?? false
     }
   }
 
   /// Whether some expected difference says how precise it must be.
   package var asksPrecision: Bool {
-    deltas.contains { if case .delta(let delta) = $0.kind { delta.precision != nil } else { false } }
+    deltas.contains { $0.delta?.precision != nil }
   }
 
   private mutating func index(of delta: Expectation.Delta) -> Int {
@@ -113,11 +109,21 @@ package struct ArmComparison: Sendable {
     return numbers.count - 1
   }
 
-  /// Returns the number of an expected difference.
-  package func number(of delta: Expectation.Delta) -> Number? { numbers.first { $0.metric.isSame(as: delta.metric) } }
+  /// Returns the mean of an expected difference; nil for a number that is only shown.
+  func estimate(of delta: Expectation.Delta) -> MeanEstimate? {
+    guard delta.arms.count == 2, let number = numbers.first(where: { $0.metric.isSame(as: delta.metric) }) else {
+      return nil
+    }
+    return difference(number, delta.arms[0].value, minus: delta.arms[1].value, confidence: delta.confidence)
+  }
 
   /// The seeds of all runs, sorted.
   package var seeds: [UInt64] { Set(runs.map(\.seed)).sorted() }
+
+  /// Returns the judgement over all arms: whether they met the same channel, and the expected differences.
+  package func judgement(overrides: [ScenarioOverride]) -> ReportedRun {
+    entry.judgement(findings, of: id, seed: seeds.first ?? 1, overrides: overrides)
+  }
 
   // MARK: - The channel
 
@@ -184,11 +190,15 @@ package struct ArmComparison: Sendable {
 }
 
 extension Cell {
-  /// The id without the arm: the point of the matrix that all arms share.
+  /// The variables of the matrix, without the arm.
+  fileprivate var pointAssignments: [(variable: String, value: String)] {
+    assignments.filter { $0.variable != Scenario.Arms.variable }
+  }
+
+  /// The id without the arm: the point of the matrix that all arms share. No other scenario has it.
   package var pointID: String {
-    let others = assignments.filter { $0.variable != Scenario.Arms.variable }
     var point = self
-    point.assignments = others
+    point.assignments = pointAssignments
     return point.id
   }
 }

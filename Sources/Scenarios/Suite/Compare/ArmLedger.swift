@@ -12,7 +12,6 @@ package struct ArmLedger {
   private var isConclusive = true
   /// The arms of which every seed was run.
   private var completeArms: Set<String> = []
-  private var entry: SuitePlan.Entry?
 
   package init() {}
 
@@ -20,7 +19,6 @@ package struct ArmLedger {
   package mutating func add(_ result: RunResult, of entry: SuitePlan.Entry) {
     guard let arms = entry.cell.scenario.arms else { return }
     if comparison == nil { comparison = ArmComparison(entry, arms) }
-    self.entry = self.entry ?? entry
     comparison?.add(result, of: entry.cell)
     if [.inconclusive, .timeout, .skipped].contains(result.verdict) { isConclusive = false }
     if entry.isComplete { completeArms.insert(arms.own) }
@@ -42,25 +40,15 @@ package struct ArmLedger {
   /// Ends a point of the matrix and judges its arms together.
   package mutating func close(overrides: [ScenarioOverride]) -> Closing {
     defer { self = ArmLedger() }
-    guard let comparison, let entry else { return Closing() }
+    guard let comparison else { return Closing() }
     var closing = Closing(comparison: comparison)
     guard isConclusive, comparison.arms.names.allSatisfy(completeArms.contains) else {
       closing.notJudged = comparison.deltas.count
       return closing
     }
-    let findings = comparison.findings
-    let kinds = findings.map(\.kind)
-    let verdict: Verdict = kinds.contains(.expectation) ? .fail : kinds.contains(.vacuous) ? .vacuous : .pass
-    let seed = comparison.seeds.first ?? 1
-    let result = RunResult(
-      id: comparison.id, scenarioID: entry.cell.scenario.id, title: entry.title, path: entry.path, seed: seed,
-      verdict: verdict, findings: findings)
-    let replay = ReplayCommandLine(
-      runID: entry.cell.runID(seed: seed), path: entry.path, overrides: overrides)
-    closing.run = ReportedRun(result: result, replay: replay.text)
+    closing.run = comparison.judgement(overrides: overrides)
     return closing
   }
-
 }
 
 extension ArmComparison {
@@ -82,11 +70,7 @@ extension ArmComparison {
   }
 
   private func finding(_ expectation: Expectation) -> Finding? {
-    guard case .delta(let delta) = expectation.kind, delta.arms.count == 2,
-      let number = number(of: delta)
-    else { return nil }
-    let estimate = difference(
-      number, delta.arms[0].value, minus: delta.arms[1].value, confidence: delta.confidence)
+    guard let delta = expectation.delta, let estimate = estimate(of: delta) else { return nil }
     let place =
       expectation.span == .builtIn
       ? nil : "\(path):\(expectation.span.line):\(expectation.span.column)"

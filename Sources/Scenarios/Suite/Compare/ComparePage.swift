@@ -38,7 +38,7 @@ package struct ComparePage {
 
   private func scenario(_ indices: [Int]) -> String {
     let first = report.points[indices[0]]
-    var out = "<h1>\(StaticPage.escaped(first.title ?? String(first.id.prefix { $0 != "[" })))</h1>\n"
+    var out = "<h1>\(StaticPage.escaped(first.title ?? first.scenarioID))</h1>\n"
     if let why = first.why { out += "<p>\(StaticPage.escaped(why))</p>\n" }
     out += legend(first.arms.names) + "<div class=\"charts\">\n" + charts(indices) + "</div>\n"
     for index in indices { out += point(index) }

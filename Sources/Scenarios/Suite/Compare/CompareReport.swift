@@ -33,6 +33,8 @@ package struct CompareReport: Sendable {
   package let points: [ArmComparison]
   /// The differences of every arm from the baseline, in every number at every point.
   package private(set) var differences: [Difference] = []
+  private struct Place: Hashable { var point, number: Int, arm: String }
+  private var places: [Place: Int] = [:]
   /// The confidence of every interval that is shown.
   package let confidence: Double
 
@@ -45,6 +47,7 @@ package struct CompareReport: Sendable {
         for arm in point.arms.names where arm != point.arms.baseline {
           let estimate = point.difference(
             point.numbers[number], arm, minus: point.arms.baseline, confidence: confidence)
+          places[Place(point: index, number: number, arm: arm)] = differences.count
           differences.append(Difference(point: index, number: number, arm: arm, estimate: estimate))
         }
       }
@@ -70,7 +73,7 @@ package struct CompareReport: Sendable {
 
   /// Returns the difference of an arm from the baseline.
   package func difference(point: Int, number: Int, arm: String) -> Difference? {
-    differences.first { $0.point == point && $0.number == number && $0.arm == arm }
+    places[Place(point: point, number: number, arm: arm)].map { differences[$0] }
   }
 
   /// The places where the order of an arm and the baseline flips, by intervals that do not contain zero.

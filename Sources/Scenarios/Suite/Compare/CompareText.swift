@@ -25,8 +25,7 @@ package struct CompareText {
 
   private func scenario(_ indices: [Int]) -> String {
     let first = report.points[indices[0]]
-    let id = first.id.prefix { $0 != "[" }
-    var out = "\n\(style.paint(String(id), .strong))\(first.title.map { "  \(TextStyle.printable($0))" } ?? "")\n"
+    var out = "\n\(style.paint(first.scenarioID, .strong))\(first.title.map { "  \(TextStyle.printable($0))" } ?? "")\n"
     for index in indices { out += point(index) }
     return out
   }
