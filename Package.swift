@@ -41,6 +41,7 @@ package.targets = [
     name: "COpenH264", path: c + "COpenH264", pkgConfig: "openh264", providers: [.apt(["libopenh264-dev"])]),
   .systemLibrary(name: "CAOM", path: c + "CAOM", pkgConfig: "aom", providers: [.apt(["libaom-dev"])]),
   .systemLibrary(name: "CDAV1D", path: c + "CDAV1D", pkgConfig: "dav1d", providers: [.apt(["libdav1d-dev"])]),
+  .systemLibrary(name: "CExpat", path: c + "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
   .systemLibrary(name: "CLinux", path: c + "CLinux"),
   .target(name: "CVirtualClock", path: c + "CVirtualClock"),
   .target(name: "CNamespace", path: c + "CNamespace"),
@@ -105,7 +106,10 @@ package.targets = [
       "CNamespace",
     ]),
   .target(
-    name: "Profiles", dependencies: ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
+    name: "Profiles",
+    dependencies: [
+      "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary",
+    ]),
   .target(
     name: "ScenarioFormat", dependencies: ["CallCore", "Formats", "SimNet", "Vocabulary"],
     path: "Sources/Scenarios/Format"),
@@ -183,7 +187,9 @@ let tested: [String: [Target.Dependency]] = [
   ],
   "ExternalPeer": ["CallCore", "ExternalRecords", "SimNet", "PeerSession", "ICE", "SDP", "Statistics", "VirtualPeer"],
   "Vocabulary": [],
-  "Profiles": ["CallCore", "SimNet", "PeerSession", "DTLS", "Formats", "Statistics", "VirtualPeer", "Vocabulary"],
+  "Profiles": [
+    "CallCore", "Digests", "SimNet", "PeerSession", "DTLS", "Formats", "Statistics", "VirtualPeer", "Vocabulary",
+  ],
   "Scenarios": [
     "ScenarioFormat", "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "ScenarioSuite", "StackWorlds", "Statistics",
     "PeerSession",

@@ -146,7 +146,7 @@ public final class VirtualPeer {
   @discardableResult
   public func perform(_ action: UserAction) -> ActionError? {
     let declaration = CommonVocabulary.actions.first { $0.name == action.name } ?? vocabulary.action(action.name)
-    let object = declaration?.object.flatMap { action.values.text($0) } ?? ""
+    let object = declaration?.object.map { action.values.texts($0).joined(separator: ", ") } ?? ""
     trace.write(PeerEvents.action, subject, action.name, object)
     do throws(ActionError) {
       if action.name == CommonVocabulary.switchNetwork.name {
@@ -169,12 +169,19 @@ public final class VirtualPeer {
     guard !userIDs.isEmpty, let declaration = vocabulary.actions.first(where: { $0.name == action.name }) else {
       return action
     }
-    let peers = declaration.parameters.filter { $0.type == .peer }.map(\.name)
-    let values = action.values.all.map { entry -> (String, ArgumentValue) in
-      guard peers.contains(entry.name), case .text(let peer) = entry.value else { return (entry.name, entry.value) }
-      return (entry.name, .text(userIDs[peer] ?? peer))
+    let peers = declaration.parameters.filter { [.peer, .peers].contains($0.type) }.map(\.name)
+    let values = action.values.all.map { entry in
+      (entry.name, peers.contains(entry.name) ? withUserIDs(entry.value) : entry.value)
     }
     return UserAction(action.name, NamedValues(values))
+  }
+
+  private func withUserIDs(_ value: ArgumentValue) -> ArgumentValue {
+    switch value {
+    case .text(let peer): .text(userIDs[peer] ?? peer)
+    case .list(let peers): .list(peers.map(withUserIDs))
+    default: value
+    }
   }
 
   private func switchNetwork(to name: String) throws(ActionError) {

@@ -37,7 +37,7 @@ public struct ParameterDeclaration: Sendable {
 public struct ActionDeclaration: Sendable {
   /// The meaning of the action for a call.
   public enum Role: Hashable, Sendable {
-    /// Calls the peer that the named parameter names; without a parameter, any peer.
+    /// Calls the peer, or the peers, that the named parameter names; without a parameter, any peer.
     case begin(with: String?)
     /// Answers the app's current call.
     case accept
@@ -105,7 +105,7 @@ public struct ActionDeclaration: Sendable {
   public var object: String? {
     switch role {
     case .begin(let parameter?), .join(let parameter?): parameter
-    default: parameters.first { $0.type == .peer || $0.type == .text }?.name
+    default: parameters.first { [.peer, .peers, .text].contains($0.type) }?.name
     }
   }
 }

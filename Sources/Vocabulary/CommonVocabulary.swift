@@ -1,17 +1,3 @@
-/// An event at a peer, without a lasting value: an anchor, and a subject of `count`.
-public struct EventDeclaration: Sendable {
-  /// The name in scenarios.
-  public let name: String
-  /// A description for the documentation.
-  public let summary: String
-
-  /// Declares an event.
-  public init(_ name: String, _ summary: String) {
-    self.name = name
-    self.summary = summary
-  }
-}
-
 /// The values and actions that every peer with a call stack has, in any profile: the names of W3C webrtc-pc and
 /// webrtc-stats verbatim, and those of the device itself.
 ///

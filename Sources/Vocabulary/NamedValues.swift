@@ -13,8 +13,19 @@ public enum ArgumentValue: Hashable, Sendable {
   case percentage(Double)
   /// A size in bytes.
   case byteSize(Int64)
-  /// A list, only in the fields of `send`: no action or setting takes one.
+  /// A list, in the fields of `send`, and of peers.
   case list([ArgumentValue])
+}
+
+extension ArgumentValue {
+  /// The text, or those of a list.
+  public var texts: [String] {
+    switch self {
+    case .text(let text): [text]
+    case .list(let members): members.flatMap(\.texts)
+    default: []
+    }
+  }
 }
 
 /// Named values in the order of the file.
@@ -38,6 +49,10 @@ public struct NamedValues: Hashable, Sendable {
 
   /// Returns the text of a name; nil if absent or of another type.
   public func text(_ name: String) -> String? { if case .text(let value) = self[name] { value } else { nil } }
+  /// Returns the texts of a name: those of a list, or the only one.
+  public func texts(_ name: String) -> [String] { self[name]?.texts ?? [] }
+  /// Returns the rate of a name; nil if absent or of another type.
+  public func rate(_ name: String) -> DataRate? { if case .rate(let value) = self[name] { value } else { nil } }
   /// Returns the flag of a name; nil if absent or of another type.
   public func flag(_ name: String) -> Bool? { if case .flag(let value) = self[name] { value } else { nil } }
   /// Returns the count of a name; nil if absent or of another type.

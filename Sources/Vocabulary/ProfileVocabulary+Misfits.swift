@@ -24,6 +24,9 @@ extension ProfileVocabulary {
   // MARK: Machines
 
   private var machineMisfits: [Misfit] {
+    if let main = mainMachine, main.scope != .peer {
+      return [Misfit(.machine(main.name), "it is the main one, and not of the peer", remedy: "leave of: out")]
+    }
     guard let main = mainMachine else {
       let problem = "it has no state machine, so nobody sees whether a call stands"
       return [Misfit(.profile, problem, remedy: "declare one in machines: whose states have roles")]
@@ -97,7 +100,8 @@ extension ProfileVocabulary {
       let problem = "its role names the parameter '\(wanted.name)', which it has not"
       return [Misfit(.action(action.name), problem, remedy: "declare it with the type .\(wanted.word)")]
     }
-    guard parameter.type != wanted.type else { return [] }
+    let isOfSeveral = wanted.type == .peer && parameter.type == .peers
+    guard parameter.type != wanted.type, !isOfSeveral else { return [] }
     let problem = "its role takes '\(wanted.name)' for a \(wanted.word), and it is no \(wanted.word)"
     return [Misfit(.action(action.name), problem, remedy: "give the parameter the type .\(wanted.word)")]
   }
@@ -180,6 +184,7 @@ extension ProfileVocabulary {
     let common = Set(CommonVocabulary.values.map(\.name)).union(CommonVocabulary.machines.map(\.name))
     var places: [(Misfit.Place, String)] = machines.map { (.machine($0.name), $0.name) }
     places += values.map { (.value($0.name), $0.name) }
+    if !events.isEmpty { places.append((.value(CallbackVocabulary.last), CallbackVocabulary.last)) }
     var all = places.filter { common.contains($0.1) }.map { place, _ in
       Misfit(place, "every peer has a value of that name", remedy: "call it otherwise")
     }
@@ -194,6 +199,11 @@ extension ProfileVocabulary {
     }
     all += settings.filter { $0.role == .restartsICE && $0.type != .flag }.map {
       Misfit(.setting($0.name), "it says whether ICE is restarted, and is no flag", remedy: "give it the type .flag")
+    }
+    let taken = Set(places.map(\.1)).union(common).union(CommonVocabulary.events.map(\.name))
+    let names = events.map(\.name)
+    all += (names.filter { taken.contains($0) } + Self.repeated(names)).map {
+      Misfit(.event($0), "something else has that name", remedy: "call it otherwise")
     }
     all += Self.repeated(messages.map(\.name)).map {
       Misfit(.message($0), "it is declared twice", remedy: "leave one of the two out")

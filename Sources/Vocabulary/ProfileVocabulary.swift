@@ -16,6 +16,8 @@ public struct ProfileVocabulary: Sendable {
   public let actions: [ActionDeclaration]
   /// The signalling messages.
   public let messages: [MessageDeclaration]
+  /// The callbacks of the product's SDK.
+  public let events: [EventDeclaration]
   /// The codes with which a call may end, as scenarios assert them (`ends: alice, code: local-hangup`).
   public let endCodes: [CodeDeclaration]
   /// Error codes that are raised, whether or not they end the call.
@@ -32,7 +34,8 @@ public struct ProfileVocabulary: Sendable {
   /// Declares a profile.
   public init(
     profile: String, summary: String, machines: [StateMachine], actions: [ActionDeclaration],
-    messages: [MessageDeclaration] = [], endCodes: [CodeDeclaration] = [], errorCodes: [CodeDeclaration] = [],
+    messages: [MessageDeclaration] = [], events: [EventDeclaration] = [], endCodes: [CodeDeclaration] = [],
+    errorCodes: [CodeDeclaration] = [],
     values: [ValueDeclaration] = [], settings: [ParameterDeclaration] = [],
     servers: [ServerDeclaration] = [.signalling], connections: ConnectionNames = .single
   ) {
@@ -41,6 +44,7 @@ public struct ProfileVocabulary: Sendable {
     self.machines = machines
     self.actions = actions
     self.messages = messages
+    self.events = events
     self.endCodes = endCodes
     self.errorCodes = errorCodes
     self.values = values
@@ -51,6 +55,9 @@ public struct ProfileVocabulary: Sendable {
 
   /// The profile's main state machine, or nil if it declares none.
   public var mainMachine: StateMachine? { machines.first }
+
+  /// All values: the declared ones and, of a profile with callbacks, the last callback.
+  public var allValues: [ValueDeclaration] { values + CallbackVocabulary.values(of: events) }
 
   /// Returns the declaration of an action.
   public func action(_ name: String) -> ActionDeclaration? { actions.first { $0.name == name } }

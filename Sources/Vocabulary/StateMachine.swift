@@ -60,14 +60,17 @@ public struct StateMachine: Sendable {
 
   /// The name in scenarios.
   public let name: String
+  /// Whom the states are of.
+  public let scope: NameScope
   /// The states; the first is the initial one.
   public let states: [State]
   /// The permitted transitions.
   public let transitions: [Transition]
 
   /// Declares a machine.
-  public init(_ name: String, states: [State], transitions: [Transition]) {
+  public init(_ name: String, of scope: NameScope = .peer, states: [State], transitions: [Transition]) {
     self.name = name
+    self.scope = scope
     self.states = states
     self.transitions = transitions
   }

@@ -27,6 +27,7 @@ public struct Misfit: Hashable, Sendable, CustomStringConvertible {
     case endCode(String)
     case errorCode(String)
     case value(String)
+    case event(String)
     case setting(String)
     case server(String)
     case connection(String)
@@ -42,6 +43,7 @@ public struct Misfit: Hashable, Sendable, CustomStringConvertible {
       case .endCode(let name): "end code \(name)"
       case .errorCode(let name): "error code \(name)"
       case .value(let name): "value \(name)"
+      case .event(let name): "event \(name)"
       case .setting(let name): "setting \(name)"
       case .server(let name): "server \(name)"
       case .connection(let name): "connection \(name)"

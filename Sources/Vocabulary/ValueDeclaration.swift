@@ -2,8 +2,8 @@
 public enum ValueType: Sendable, Hashable {
   case count, real, flag, text
   case duration, rate, percentage, byteSize
-  /// The name of a peer of the scenario.
-  case peer
+  /// The name of a peer of the scenario, or those of several.
+  case peer, peers
   /// A word of a closed list.
   case choice([String])
 }
@@ -12,6 +12,8 @@ public enum ValueType: Sendable, Hashable {
 public struct ValueDeclaration: Sendable {
   /// The name in scenarios.
   public let name: String
+  /// Whom the value is about.
+  public let scope: NameScope
   /// The type of the value.
   public let type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
@@ -32,12 +34,16 @@ public struct ValueDeclaration: Sendable {
   }
 
   /// Declares a value.
-  public init(_ name: String, _ type: ValueType, unit: String? = nil, _ summary: String) {
-    self.init(name, type, unit: unit, counting: nil, summary)
+  public init(_ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String? = nil, _ summary: String) {
+    self.init(name, type, of: scope, unit: unit, counting: nil, summary)
   }
 
-  package init(_ name: String, _ type: ValueType, unit: String?, counting: Counting?, _ summary: String) {
+  package init(
+    _ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String?, counting: Counting?,
+    _ summary: String
+  ) {
     self.name = name
+    self.scope = scope
     self.type = type
     self.unit = unit
     self.counting = counting
@@ -49,7 +55,7 @@ extension ValueType {
   /// Returns whether a word is a value of this type: any word for a text, a listed one for a choice.
   package func admits(_ word: String) -> Bool {
     switch self {
-    case .text, .peer: true
+    case .text, .peer, .peers: true
     case .choice(let words): words.contains(word)
     case .count, .real, .flag, .duration, .rate, .percentage, .byteSize: false
     }

@@ -61,7 +61,10 @@ import Testing
         "CNamespace", "Glibc",
       ]
     ),
-    ("Profiles", ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
+    (
+      "Profiles",
+      ["CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]
+    ),
     (
       "Scenarios/Format", ["CallCore", "Formats", "SimNet", "Vocabulary", "Foundation", "Synchronization"]
     ),

@@ -153,8 +153,8 @@ struct MoveDrawer: ~Copyable {
     let action = choices.pick(participant.vocabulary.actions)
     var arguments: [(String, Value)] = []
     for parameter in action.parameters where parameter.isRequired {
-      guard parameter.type == .peer else { return nil }
-      arguments.append((parameter.name, .text(choices.pick(alphabet.participants).name)))
+      guard parameter.isPeer else { return nil }
+      arguments.append((parameter.name, parameter.value(choices.pick(alphabet.participants).name)))
     }
     return .action(peer: participant.name, name: action.name, arguments: Arguments(arguments))
   }

@@ -91,14 +91,14 @@ package struct MoveTable: Sendable {
     of participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet
   ) -> [TimelineEntry.Effect] {
     participant.vocabulary.actions.flatMap { action -> [TimelineEntry.Effect] in
-      let peers = action.parameters.filter { $0.type == .peer && $0.isRequired }
-      guard action.parameters.allSatisfy({ !$0.isRequired || $0.type == .peer }), peers.count < 2 else { return [] }
+      let peers = action.parameters.filter { $0.isPeer && $0.isRequired }
+      guard action.parameters.allSatisfy({ !$0.isRequired || $0.isPeer }), peers.count < 2 else { return [] }
       guard let peer = peers.first else {
         return [.action(peer: participant.name, name: action.name, arguments: Arguments())]
       }
       return alphabet.participants.map { other in
         .action(
-          peer: participant.name, name: action.name, arguments: Arguments([(peer.name, .text(other.name))]))
+          peer: participant.name, name: action.name, arguments: Arguments([(peer.name, peer.value(other.name))]))
       }
     }
   }
@@ -171,4 +171,12 @@ enum Mutations {
         (mutation.fieldName.map { [("field", .text($0))] } ?? []) + [("mutation", .text(mutation.word))]
       }
   }
+}
+
+extension ParameterDeclaration {
+  /// Whether a peer is a value of the parameter.
+  var isPeer: Bool { type == .peer || type == .peers }
+
+  /// The value that names one peer.
+  func value(_ peer: String) -> Value { type == .peers ? .list([.text(peer)]) : .text(peer) }
 }

@@ -10,19 +10,48 @@ public final class PeerTrace {
   private let subject: TraceSubject
   private let vocabulary: ProfileVocabulary
   private let peers: PeerNames
+  private let peer: String
+  private let scope: NameScope
+  /// Nil for what is about the peer itself.
+  private let whole: PeerTrace?
   private var machines: [(declaration: StateMachine, event: TraceEvent<String, String, String>, state: String)] = []
+  private var remotes: [String: PeerTrace] = [:]
 
-  package init(trace: Trace, peer: String, vocabulary: ProfileVocabulary, peers: PeerNames = PeerNames()) {
+  package convenience init(
+    trace: Trace, peer: String, vocabulary: ProfileVocabulary, peers: PeerNames = PeerNames()
+  ) {
+    self.init(trace: trace, peer: peer, subject: peer, vocabulary: vocabulary, peers: peers, partOf: nil)
+  }
+
+  private init(
+    trace: Trace, peer: String, subject: String, vocabulary: ProfileVocabulary, peers: PeerNames,
+    partOf whole: PeerTrace?
+  ) {
     self.trace = trace
     self.vocabulary = vocabulary
     self.peers = peers
-    subject = trace.subject(peer)
-    for machine in vocabulary.machines {
+    self.peer = peer
+    self.whole = whole
+    self.subject = trace.subject(subject)
+    scope = whole == nil ? .peer : .remote
+    for machine in vocabulary.machines where machine.scope == scope {
       guard let initial = machine.states.first else { continue }
       let event = PeerEvents.state(machine.name)
       machines.append((machine, event, initial.name))
-      trace.write(event, subject, initial.name, initial.name, "start")
+      trace.write(event, self.subject, initial.name, initial.name, "start")
     }
+  }
+
+  /// Returns what is written about another user, as this app knows them: the machines, values and callbacks that the
+  /// vocabulary declares with `of: .remote`. The machines begin with the first call.
+  public func to(_ user: String) -> PeerTrace {
+    precondition(whole == nil, "what is about one user has no other users")
+    if let known = remotes[user] { return known }
+    let subject = ConnectionSubject.name(of: peers.remote(user), at: peer)
+    let remote = PeerTrace(
+      trace: trace, peer: peer, subject: subject, vocabulary: vocabulary, peers: peers, partOf: self)
+    remotes[user] = remote
+    return remote
   }
 
   /// Returns the current state of a declared machine.
@@ -48,6 +77,15 @@ public final class PeerTrace {
     return true
   }
 
+  /// Writes a declared callback of the product's SDK to the app, with what scenarios read of their order.
+  public func notify(_ name: String) {
+    precondition(
+      vocabulary.events.contains { $0.name == name && $0.scope == scope }, "event '\(name)' is not declared here")
+    trace.write(PeerEvents.callback(name), subject)
+    trace.write(PeerEvents.value(CallbackVocabulary.last, String.self), subject, name)
+    if let whole { trace.write(PeerEvents.value(CallbackVocabulary.last, String.self), whole.subject, name) }
+  }
+
   /// Writes a declared error code.
   public func raise(_ name: String) {
     precondition(vocabulary.errorCodes.contains { $0.name == name }, "error code '\(name)' is not declared")
@@ -70,9 +108,12 @@ public final class PeerTrace {
   ///
   /// Call this when a call is placed, when it begins to ring, and when another call takes its place; call it before the
   /// user is asked, so that the answer is attributed to this call.
-  public func begin(call id: String, with user: String) {
+  public func begin(call id: String, with user: String) { begin(call: id, with: [user]) }
+
+  /// Sets the call that the app is in, with the ids of all other users.
+  public func begin(call id: String, with users: [String]) {
     set(PeerEvents.callID.name, id)
-    set(PeerEvents.callPeer.name, peers.peer(ofUser: user))
+    set(PeerEvents.callPeer.name, users.map { peers.peer(ofUser: $0) }.joined(separator: ", "))
   }
 
   /// Writes an event with one word of detail, such as `message.rejected` with the reason. It is for readers of the
@@ -100,7 +141,8 @@ public final class PeerTrace {
   }
 
   private func check(_ name: String, _ fits: (ValueType) -> Bool) {
-    let declaration = vocabulary.values.first { $0.name == name } ?? CommonVocabulary.value(name)
+    let own = vocabulary.values.first { $0.name == name && $0.scope == scope }
+    let declaration = own ?? (scope == .peer ? CommonVocabulary.value(name) : nil)
     guard let declaration else { preconditionFailure("value '\(name)' is not declared") }
     precondition(fits(declaration.type), "value '\(name)' is declared as \(declaration.type)")
   }

@@ -109,7 +109,7 @@ package final class CallServerHost {
   package func inject(
     _ message: MessageContent, from: String, to: String, delivery: RawDelivery = RawDelivery()
   ) {
-    tap.forge(message, to: to, delivery)
+    tap.forge(codec.onWire(message), to: to, delivery)
     server.inject(message, from: from, to: to)
   }
 

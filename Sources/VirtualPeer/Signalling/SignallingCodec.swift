@@ -32,6 +32,9 @@ package struct SignallingCodec {
     }
   }
 
+  /// Returns what a receiver reads of a message: a wire may order its fields, or have no form for some.
+  func onWire(_ message: MessageContent) -> MessageContent { content(of: text(message, nil)) ?? message }
+
   /// Decodes a frame; nil if it is not a message.
   func content(of text: String) -> MessageContent? {
     if case .message(let content) = frame(text) { content } else { nil }

@@ -1,97 +1,22 @@
 import CallCore
-import DTLS
-import PeerSession
 import SimNet
 import VirtualPeer
 import Vocabulary
 
 @testable import Profiles
 
-/// Two Knotos users on one network with a signalling server, in virtual time.
-final class KnotosWorld {
-  let simulator: Simulator
-  let server: CallServerHost
-  private(set) var peers: [VirtualPeer] = []
-  let serverEndpoint: Endpoint
-  /// A host for clients that are no app of ours.
-  let strangers: HostRuntime
-  private let log = StateLog()
-
-  private final class StateLog: TraceObserver {
-    var entries: [(time: Instant, subject: String, kind: String, fields: [String])] = []
-
-    func observe(_ record: TraceRecord, in trace: Trace) {
-      let kind = trace.name(of: record.kind)
-      guard !kind.hasPrefix("packet.") else { return }
-      let fields = trace.fields(of: record).map(\.value.description)
-      entries.append((record.time, trace.name(of: record.subject), kind, fields))
-    }
-  }
-
+/// Knotos users on one network with a signalling server, in virtual time.
+final class KnotosWorld: ProfileWorld {
   init(
     seed: UInt64 = 1, users: [String] = ["alice", "bob"], delay: Interval = .milliseconds(20),
     settings: [String: NamedValues] = [:], device: Device.Settings = Device.Settings()
   ) throws {
-    let trace = Trace()
-    trace.add(log)
-    let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
-    self.simulator = simulator
-    let network = try simulator.addNetwork("internet", prefixes: [IPPrefix("203.0.113.0/24")!])
-    let link = LinkSettings(delay: delay)
-    func addHost(_ name: String) throws -> HostID {
-      let host = try simulator.addHost(name)
-      try simulator.attach(host, to: network, link: name, type: .wifi, tx: link, rx: link)
-      return host
-    }
-    let serverHost = try addHost("signalling")
-    let runtime = HostRuntime(simulator: simulator, host: serverHost, wallClock: WallClock())
-    server = CallServerHost(
-      server: KnotosServer.self, messages: KnotosApp.vocabulary.messages, runtime: runtime,
-      random: simulator.random.scoped("server"), trace: trace, name: "signalling")
-    let address = simulator.interfaces(of: serverHost)[0].addresses[0]
-    serverEndpoint = Endpoint(address, port: CallServerHost.port)
-    strangers = HostRuntime(simulator: simulator, host: try addHost("strangers"), wallClock: WallClock())
-    server.start()
-    for user in users {
-      let certificate = Certificate.generate(
-        name: user, entropy: .stream(simulator.random.stream("certificate/\(user)")), wallClock: WallClock())
-      var session = SessionConfiguration(certificate: certificate, cname: user)
-      session.media = .synthetic
-      if device.hasVideo { session.video = VideoSettings() }
-      var configuration = VirtualPeer.Configuration(
-        name: user, session: session, servers: ["signalling": .init(name: "signalling", endpoint: serverEndpoint)])
-      configuration.settings = settings[user] ?? NamedValues([])
-      configuration.device = device
-      let peer = VirtualPeer(configuration, app: KnotosApp.self, on: try addHost(user), of: simulator)
-      peers.append(peer)
-      peer.start()
-    }
-    run(for: .seconds(1))
+    try super.init(
+      app: KnotosApp.self, server: KnotosServer.self, seed: seed, users: users, delay: delay, settings: settings,
+      device: device)
   }
 
-  func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }
-
-  func perform(_ user: String, _ action: String, to callee: String? = nil) {
-    let values = callee.map { NamedValues([("to", .text($0))]) } ?? NamedValues([])
-    peers.first { $0.name == user }?.perform(UserAction(action, values))
-  }
-
-  /// Why the user's device refuses an action, or nil when it does not.
-  func refusal(_ user: String, _ action: String, to other: String) -> ActionError? {
-    peers.first { $0.name == user }?.perform(UserAction(action, NamedValues([("to", .text(other))])))
-  }
-
-  /// The values one kind took at a user, in order.
-  func values(_ user: String, _ kind: String) -> [String] {
-    log.entries.filter { $0.subject == user && $0.kind == kind }.map { $0.fields.first ?? "" }
-  }
-
-  /// The fields of one kind at a user, in order.
-  func fields(_ user: String, _ kind: String) -> [[String]] {
-    log.entries.filter { $0.subject == user && $0.kind == kind }.map(\.fields)
-  }
-
-  /// A client that introduces itself, and then says what the test wants.
+  /// Connects a client that is no app of ours, in the name of a user.
   func stranger(_ user: String) -> WebSocketChannel {
     let channel = WebSocketChannel(
       stream: strangers.network.connect(to: serverEndpoint),
@@ -101,14 +26,4 @@ final class KnotosWorld {
     run(for: .milliseconds(200))
     return channel
   }
-
-  func count(_ subject: String, _ kind: String) -> Int { values(subject, kind).count }
-
-  /// When a kind last happened at a user.
-  func time(_ user: String, _ kind: String) -> Instant? {
-    log.entries.last { $0.subject == user && $0.kind == kind }?.time
-  }
-
-  /// The newest value of a kind at a user.
-  func value(_ user: String, _ kind: String) -> String? { values(user, kind).last }
 }

@@ -7,7 +7,8 @@ import Vocabulary
 
 /// Every place of a scenario file that can say something, from the declarations that the decoder itself uses.
 ///
-/// A site is `mapping.key`, `fault KIND.parameter`, `action NAME.parameter` or `setting NAME`.
+/// A site is `mapping.key`, `fault KIND.parameter`, `action NAME.parameter` of every peer, `PROFILE action NAME.parameter` or
+/// `PROFILE setting NAME`.
 enum DeclaredKeys {
   struct Site: Sendable {
     let name: String
@@ -36,18 +37,21 @@ enum DeclaredKeys {
     }
     for key in SendEffect.keys { sites.append(Site(name: "send.\(key.name)", shape: key.shape)) }
     for vocabulary in ProfileCatalogue.builtIn.registry.vocabularies {
-      for action in vocabulary.actions + CommonVocabulary.actions {
-        sites.append(Site(name: "action \(action.name)", shape: .text))
-        sites += action.parameters.map {
-          Site(name: "action \(action.name).\($0.name)", shape: ValueFormat<Value>.declared($0.type).shape)
-        }
-      }
+      for action in vocabulary.actions { sites += Self.sites(of: action, "\(vocabulary.profile) ") }
       sites += vocabulary.settings.map {
-        Site(name: "setting \($0.name)", shape: ValueFormat<Value>.declared($0.type).shape)
+        Site(name: "\(vocabulary.profile) setting \($0.name)", shape: ValueFormat<Value>.declared($0.type).shape)
       }
     }
+    for action in CommonVocabulary.actions { sites += Self.sites(of: action, "") }
     return sites
   }()
+
+  private static func sites(of action: ActionDeclaration, _ prefix: String) -> [Site] {
+    [Site(name: "\(prefix)action \(action.name)", shape: .text)]
+      + action.parameters.map {
+        Site(name: "\(prefix)action \(action.name).\($0.name)", shape: ValueFormat<Value>.declared($0.type).shape)
+      }
+  }
 
   /// The words of the key, as its declaration lists them.
   static func words(of site: String) -> [String] { all.first { $0.name == site }?.shape.everyWord ?? [] }

@@ -64,7 +64,7 @@ extension KeyCases {
         "clock.skew", ["0s", "-30s"],
         KeyWorld.lan(alice: ", clock: { skew: <> }", talk: "8s")),
       KeyCase("clock.drift", ["0ppm", "20000ppm"], KeyWorld.lan(alice: ", clock: { drift: <> }", talk: "4s")),
-    ] + video + settings + actions
+    ] + video + settings + actions + connectyCube
 
   private static let video: [KeyCase] = [
     KeyCase("peer.video", with: "video: {}", KeyWorld.lan(alice: "<>", bob: ", video: {}")),
@@ -110,27 +110,27 @@ extension KeyCases {
   .replacing("- { id: accept, when: bob.call.state == ringing, do: bob.accept }", with: "")
 
   private static let settings: [KeyCase] = [
-    KeyCase("setting ring-timeout", ["ring-timeout: 2s", "ring-timeout: 5s"], unanswered),
+    KeyCase("knotos setting ring-timeout", ["ring-timeout: 2s", "ring-timeout: 5s"], unanswered),
     KeyCase(
-      "setting setup-timeout", ["2s", "5s"],
+      "knotos setting setup-timeout", ["2s", "5s"],
       KeyWorld.lan(
         alice: ", settings: { setup-timeout: <> }",
         timeline: "  - { at: 50ms, fault: dtls.drop, for: 30s }")),
-    KeyCase(words: "setting audio-session", KeyWorld.lan(alice: ", settings: { audio-session: <> }")),
+    KeyCase(words: "knotos setting audio-session", KeyWorld.lan(alice: ", settings: { audio-session: <> }")),
     KeyCase(
-      words: "setting ice-restart",
+      words: "knotos setting ice-restart",
       KeyWorld.lan(
         alice: ", settings: { ice-restart: <> }", timeline: "  - { at: 600ms, fault: link.down, link: a, for: 300ms }",
         talk: "5s")),
     KeyCase(
-      "setting reset-after", ["500ms", "4s"],
+      "knotos setting reset-after", ["500ms", "4s"],
       KeyWorld.lan(alice: ", settings: { reset-after: <> }", timeline: KeyWorld.later)),
   ]
 
   private static let actions: [KeyCase] = [
     action("call", at: "20ms", "alice.call, to: bob"),
     KeyCase(
-      "action call.to", ["bob", "carol"],
+      "knotos action call.to", ["bob", "carol"],
       KeyWorld.lan().replacing("do: alice.call, to: bob", with: "do: alice.call, to: <>")
         .replacing("peers:", with: "peers:\n  carol: { profile: knotos, network: lan }")),
     action("accept", at: "10s", "bob.accept", in: unaccepted),
@@ -142,12 +142,13 @@ extension KeyCases {
       in: KeyWorld.lan(timeline: "  - { at: 600ms, do: bob.mute }\n<>", talk: "2s")),
     action("dtmf", at: "600ms", "bob.dtmf, digits: \"4\"", in: withDigits),
     KeyCase(
-      "action dtmf.digits", ["4", "42"],
+      "knotos action dtmf.digits", ["4", "42"],
       withDigits.replacing("<>", with: "  - { at: 600ms, do: bob.dtmf, digits: \"<>\" }")),
     action("camera-off", at: "600ms", "bob.camera-off", in: filmed("<>")),
     action("camera-on", at: "800ms", "bob.camera-on", in: filmed("  - { at: 600ms, do: bob.camera-off }\n<>")),
     action("ice-restart", at: "600ms", "bob.ice-restart"),
-    action("switch-network", at: "600ms", "alice.switch-network, to: a", in: twoLines),
+    KeyCase(
+      effect: "action switch-network", at: "600ms", "do: alice.switch-network, to: a", twoLines),
     KeyCase(
       "action switch-network.to", ["a", "c"],
       twoLines.replacing("<>", with: "  - { at: 600ms, do: alice.switch-network, to: <> }")),
@@ -170,5 +171,5 @@ extension KeyCases {
 
   private static func action(
     _ name: String, at time: String, _ what: String, in template: String = KeyWorld.lan(timeline: "<>", talk: "2s")
-  ) -> KeyCase { KeyCase(effect: "action \(name)", at: time, "do: \(what)", template) }
+  ) -> KeyCase { KeyCase(effect: "knotos action \(name)", at: time, "do: \(what)", template) }
 }

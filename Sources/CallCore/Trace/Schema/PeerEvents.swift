@@ -12,6 +12,8 @@ package enum PeerEvents {
   package static func note(_ name: String, _ field: String) -> TraceEvent<String> {
     TraceEvent(name, (field, String.self))
   }
+  /// Returns the event of a callback of the profile's SDK.
+  package static func callback(_ name: String) -> TraceEvent<> { TraceEvent(name) }
   /// The app keeps so many parts of messages until something else comes; written with every hundredth.
   package static let backlog = TraceEvent("backlog", ("queue", String.self), ("count", Int.self))
   /// The app rejected a received message.

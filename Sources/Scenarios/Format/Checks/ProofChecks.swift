@@ -120,7 +120,7 @@ struct ProofChecks {
   private var initialValues: [String: Value] {
     var values: [String: Value] = [:]
     for peer in scope.peers {
-      for machine in peer.vocabulary.profile?.machines ?? [] {
+      for machine in peer.vocabulary.profile?.machines ?? [] where machine.scope == .peer {
         values["\(peer.name).\(machine.name)"] = machine.states.first.map { .text($0.name) }
       }
     }

@@ -465,6 +465,8 @@ extension ValueFormat where Value == ScenarioFormat.Value {
     case .percentage: ValueFormat<Double>.percentage().value { .percentage($0) }
     case .byteSize: ValueFormat<Int>.byteSize.value { .byteSize($0) }
     case .peer: ValueFormat<Located<String>>.peer.value { .text($0.value) }
+    case .peers:
+      ValueFormat<Located<String>>.peer.oneOrMany().distinct(\.value).value { .list($0.map { .text($0.value) }) }
     case .choice(let legal): ValueFormat<String>.choice(of: legal).value { .text($0) }
     }
   }

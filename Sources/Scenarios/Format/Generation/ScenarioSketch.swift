@@ -189,6 +189,7 @@ struct ScenarioSketch: ~Copyable {
     case .percentage: quantity(Quantity.percentUnits)
     case .byteSize: quantity(Quantity.byteUnits)
     case .peer: .text(pick(peers))
+    case .peers: .list([.text(pick(peers))])
     case .choice(let words): .text(pick(words))
     }
   }

@@ -14,6 +14,11 @@ extension Scope {
     }
   }
 
+  /// The other users of a peer's profile, by the names of their peers.
+  func remoteNames(of owner: PeerNames) -> [String] {
+    peers.filter { $0.name != owner.name && !$0.isPuppet && $0.profile == owner.profile }.map(\.name)
+  }
+
   /// The connections for which `any` and `all` stand: those to other peers, or to servers if there are none to peers.
   /// A service beside the call, such as an echo test, needs its name. Nil for a single connection.
   func quantifiedConnections(of owner: PeerNames) -> [String]? {
@@ -78,8 +83,10 @@ struct PathOwner {
 
   /// Returns the trace subject of the name: the peer's, or that of one of its connections; nil after reporting.
   func subject(of name: String, in node: YAMLNode, from start: Int, _ reading: inout Reading) -> String? {
-    let names = reading.scope.connectionNames(of: peer)
-    let isOfConnection = CommonVocabulary.isOfConnection(name)
+    // The last callback is of the peer, and of each remote user.
+    let isOfRemote = peer.vocabulary.isOfRemote(name) && (connection != nil || name != CallbackVocabulary.last)
+    let names = isOfRemote ? reading.scope.remoteNames(of: peer) : reading.scope.connectionNames(of: peer)
+    let isOfConnection = isOfRemote || CommonVocabulary.isOfConnection(name)
     func report(_ code: DiagnosticCode, _ message: String, hint: String?, _ reading: inout Reading) -> String? {
       let span = node.span(ofLetters: start, length: max(1, self.start - start + self.name.unicodeScalars.count))
       reading.report(code, message, at: span, hint: hint)
@@ -107,7 +114,10 @@ struct PathOwner {
       let choices = names.map { "\(peer.name).to.\($0).\(self.name)" }
       let message =
         names.isEmpty
-        ? "\(peer.name) has nobody to connect to" : "\(peer.name) may have \(names.count) connections at a time"
+        ? "\(peer.name) has nobody to connect to"
+        : isOfRemote
+          ? "'\(name)' is of each user that \(peer.name) knows"
+          : "\(peer.name) may have \(names.count) connections at a time"
       let hint = names.isEmpty ? nil : "write \(choices.joined(separator: ", or "))"
       return report(.ambiguousName, message, hint: hint, &reading)
     }

@@ -87,7 +87,7 @@ extension ValuePath {
     case .real where name == HarnessEvents.meanOpinionScore.name: return NumberRange(from: 1, to: 5)
     case .real where member == "audioLevel": return NumberRange(from: 0, to: 1)
     case .real where member.hasPrefix("total"): return NumberRange(from: 0)
-    case .real, .flag, .text, .peer, .choice: return NumberRange()
+    case .real, .flag, .text, .peer, .peers, .choice: return NumberRange()
     }
   }
 }

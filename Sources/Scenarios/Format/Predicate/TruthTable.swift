@@ -110,7 +110,7 @@ struct TruthTable {
         switch column.operand.type {
         case .flag?: return [.flag(true), .flag(false)]
         case .choice(let words)?: return words.map { .text($0) }
-        case .text?, .peer?:
+        case .text?, .peer?, .peers?:
           // Texts other than the compared ones, as many as there are values that may differ.
           let others = group.indices.map { Value.text("\u{1}\($0)") }
           return literals.reduce(into: []) { if !$0.contains($1) { $0.append($1) } } + others

@@ -12,7 +12,7 @@ enum ValueFamily: Equatable {
     case .rate: self = .rate
     case .percentage: self = .percentage
     case .flag: self = .flag
-    case .text, .peer, .choice: self = .text
+    case .text, .peer, .peers, .choice: self = .text
     }
   }
 }
@@ -39,7 +39,8 @@ extension ValueType {
       }
     switch (self, value) {
     case (.count, .count), (.count, .real), (.real, .count), (.real, .real), (.flag, .flag), (.duration, .duration),
-      (.rate, .rate), (.percentage, .percentage), (.byteSize, .byteSize), (.text, .text), (.peer, .text):
+      (.rate, .rate), (.percentage, .percentage), (.byteSize, .byteSize), (.text, .text), (.peer, .text),
+      (.peers, .text):
       return .fits
     case (.count, .byteSize) where unit == "bytes": return .fits
     case (.choice(let legal), .text(let text)): return legal.contains(text) ? .fits : .differs("one of its choices")
@@ -49,7 +50,7 @@ extension ValueType {
     case (.byteSize, _): return isBare ? .needsUnit("B") : .differs("a size such as 1200B")
     case (.count, _), (.real, _): return .differs("a number")
     case (.flag, _): return .differs("true or false")
-    case (.text, _), (.peer, _), (.choice, _): return .differs("text")
+    case (.text, _), (.peer, _), (.peers, _), (.choice, _): return .differs("text")
     }
   }
 }

@@ -55,14 +55,30 @@ struct PeerVocabulary: Sendable {
           ? ProgramVocabulary.values
           : isServer
             ? CommonVocabulary.connectionValues
-            : (profile?.values ?? []) + CommonVocabulary.values
+            : (profile?.allValues ?? []) + CommonVocabulary.values
               + dataChannels.flatMap(DataChannelVocabulary.values))
   }
 
-  /// The events: the common ones, and each action of the user as `user.<action>`.
+  /// The events: the common ones, the callbacks of the profile, and as `PREFIX.NAME` the actions of the user, the error
+  /// codes, and the messages that the app sends and receives.
   var events: [String] {
     if isServer { return CommonVocabulary.events.map(\.name).filter(CommonVocabulary.isOfConnection) }
-    return isProgram || isPuppet ? [] : CommonVocabulary.events.map(\.name) + actions.map { "user.\($0.name)" }
+    guard !isProgram, !isPuppet else { return [] }
+    let callbacks = profile?.events.map(\.name) ?? []
+    let codes = profile?.errorCodes.map(\.name) ?? []
+    let messages = profile?.messages.map(\.name) ?? []
+    return CommonVocabulary.events.map(\.name) + callbacks + actions.map { EventPrefix.user + $0.name }
+      + codes.map { EventPrefix.code + $0 } + messages.map { EventPrefix.sent + $0 }
+      + messages.map { EventPrefix.received + $0 }
+  }
+
+  /// Returns whether a name is about each of the peer's remote users, whatever the number of its connections.
+  func isOfRemote(_ name: String) -> Bool {
+    guard let profile, !isProgram, !isPuppet, !isServer else { return false }
+    if name == CallbackVocabulary.last { return profile.events.contains { $0.scope == .remote } }
+    return profile.machines.contains { $0.name == name && $0.scope == .remote }
+      || profile.values.contains { $0.name == name && $0.scope == .remote }
+      || profile.events.contains { $0.name == name && $0.scope == .remote }
   }
 
   /// The values of a data channel, with its state.

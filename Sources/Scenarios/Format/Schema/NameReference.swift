@@ -78,7 +78,11 @@ struct NameReference: Sendable {
     }
     entries += vocabulary.endCodes.map { ($0.name, "end code of \(owner)\(blame($0)): \($0.summary)\n") }
     entries += vocabulary.errorCodes.map { ($0.name, "error code of \(owner): \($0.summary)\n") }
-    entries += vocabulary.values.flatMap { Self.entries($0, of: owner) }
+    entries += vocabulary.allValues.flatMap { Self.entries($0, of: owner) }
+    entries += vocabulary.events.map { event in
+      let whom = event.scope == .remote ? ", about each remote user" : ""
+      return (event.name, "callback of \(owner)\(whom): \(event.summary)\n")
+    }
     entries += vocabulary.settings.flatMap { Self.entries($0, "setting of \(owner) peers") }
     return entries
   }

@@ -199,7 +199,12 @@ public struct ScenarioReference: Sendable {
     case "nats": return Self.table("kinds of NAT", NATKind.allCases.map { ($0.rawValue, $0.summary) })
     case "events":
       return Self.table("events of every peer", CommonVocabulary.events.map { ($0.name, $0.summary) })
-        + "Each action of a user is one too: alice.user.ACTION. So is a state that is entered: bob.STATE.\n"
+        + profiles.filter { !$0.events.isEmpty }.map { profile in
+          Self.table("callbacks of \(profile.profile)", profile.events.map { ($0.name, $0.summary) })
+        }.joined()
+        + "Each action of a user is one too: alice.user.ACTION. So are an error code that the app raises: "
+        + "alice.code.CODE, a message that it sends or gets: alice.sent.MESSAGE, alice.received.MESSAGE, and a state "
+        + "that is entered: bob.STATE.\n"
     case "media-both-ways": return Self.mediaBothWays
     case "timeouts":
       return Self.table("limits of a run", Scenario.Limits.type.shape.keys.map { ($0.name, Self.summary($0)) })

@@ -175,7 +175,7 @@ extension ValueType {
     case .real, .percentage: .real
     case .flag: .flag
     case .duration: .interval
-    case .text, .peer, .choice: .symbol
+    case .text, .peer, .peers, .choice: .symbol
     }
   }
 }

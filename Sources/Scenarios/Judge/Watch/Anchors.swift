@@ -95,20 +95,31 @@ package final class Anchors {
         }
       }
     case .event(let subject, let name):
-      guard name.hasPrefix(Self.userPrefix) else {
-        watch.listen(watch.slot(subject, name)) { record.come(at: $0.time) }
-        break
-      }
-      // `user.accept` is the action `accept`, in either spelling.
-      let awaited = name.dropFirst(Self.userPrefix.count)
-      watch.listen(to: PeerEvents.action, of: subject) { event, action, _ in
-        if action == awaited { record.come(at: event.time) }
-      }
+      listen(to: name, of: subject) { record.come(at: $0) }
     }
     return record
   }
 
-  private static let userPrefix = "user."
+  private func listen(to name: String, of subject: String, _ come: @escaping (Instant) -> Void) {
+    func rest(after prefix: String) -> String? { name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : nil }
+    if let awaited = rest(after: EventPrefix.user) {
+      watch.listen(to: PeerEvents.action, of: subject) { event, action, _ in
+        if action == awaited { come(event.time) }
+      }
+    } else if let awaited = rest(after: EventPrefix.code) {
+      watch.listen(to: PeerEvents.code, of: subject) { event, code in if code == awaited { come(event.time) } }
+    } else if let awaited = rest(after: EventPrefix.sent) {
+      watch.listen(to: ServerEvents.messageSent, of: subject) { event, type, _, isLost in
+        if type == awaited, !isLost { come(event.time) }
+      }
+    } else if let awaited = rest(after: EventPrefix.received) {
+      watch.listen(to: ServerEvents.messageReceived, of: subject) { event, type, _ in
+        if type == awaited { come(event.time) }
+      }
+    } else {
+      watch.listen(watch.slot(subject, name)) { come($0.time) }
+    }
+  }
 
   private static func key(_ kind: Anchor.Kind) -> String {
     switch kind {

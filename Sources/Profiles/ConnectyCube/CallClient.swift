@@ -1,0 +1,226 @@
+internal import CallCore
+internal import VirtualPeer
+internal import Vocabulary
+
+/// The product's client of calls: it owns the session, and passes signals between it and the chat.
+final class CallClient {
+  let environment: PeerEnvironment
+  let settings: ConnectyCubeSettings
+  private let chat: ChatClient
+  private(set) var session: ConnectyCubeSession?
+  private var isInitialized = false
+  private var random: RandomStream
+  /// The ids of sessions that have ended: their late signals must not revive them.
+  private var ended: Set<String> = []
+  private var hasInitializedAudio = false
+  /// The audio session's configuration before the call.
+  private var formerAudio: AudioSession?
+
+  private var trace: PeerTrace { environment.trace }
+
+  init(environment: PeerEnvironment, chat: ChatClient) {
+    self.environment = environment
+    self.chat = chat
+    settings = ConnectyCubeSettings(environment.settings)
+    random = environment.random.stream("session-ids")
+  }
+
+  var state: String { trace.state(of: "session.state") ?? "none" }
+
+  func enter(_ state: String, on event: String) { trace.enter("session.state", state, on: event) }
+
+  /// Returns whether one user id is higher than another: as numbers where both are.
+  func isHigher(_ one: String, than other: String) -> Bool {
+    if let one = Int64(one), let other = Int64(other) { one > other } else { one > other }
+  }
+
+  /// The ids of all users of a session.
+  func members(of session: ConnectyCubeSession) -> [String] { [environment.userID] + session.opponents.map(\.id) }
+
+  // MARK: User actions
+
+  func initialize() { isInitialized = true }
+
+  func call(_ users: [String], video: Bool, _ userInfo: [JSON.Member]) throws(ActionError) {
+    guard isInitialized else { throw refuse("cc.not_initialized", "the SDK is not initialized") }
+    guard session == nil else { throw ActionError("there is a call already") }
+    guard chat.state == .connected else { throw refuse("cc.not_connected_to_chat", "the chat is not connected") }
+    guard users.count <= ConnectyCubeSettings.opponentLimit else {
+      throw refuse("cc.too_many_participants", "a call has at most four participants")
+    }
+    guard !users.contains(environment.userID) else { throw ActionError("a user cannot call itself") }
+    trace.set(PeerEvents.accepted.name, true)
+    let session = ConnectyCubeSession(
+      id: newID(), initiator: environment.userID, others: users, isVideo: video, of: self)
+    begin(session, on: "createNewSession")
+    initializeAudio()
+    session.start(userInfo)
+  }
+
+  private func refuse(_ code: String, _ reason: String) -> ActionError {
+    trace.raise(code)
+    return ActionError(reason)
+  }
+
+  func accept(_ userInfo: [JSON.Member]) throws(ActionError) {
+    let session = try ringing()
+    trace.set(PeerEvents.accepted.name, true)
+    initializeAudio()
+    session.accept(userInfo)
+  }
+
+  func reject(_ userInfo: [JSON.Member]) throws(ActionError) { try ringing().reject(userInfo) }
+
+  private func ringing() throws(ActionError) -> ConnectyCubeSession {
+    guard let session, !session.isAccepted else { throw ActionError("nothing is ringing") }
+    return session
+  }
+
+  func current() throws(ActionError) -> ConnectyCubeSession {
+    guard let session else { throw ActionError("there is no call") }
+    return session
+  }
+
+  func hangUp(_ userInfo: [JSON.Member]) throws(ActionError) {
+    let session = try current()
+    if session.isAccepted { session.hangUp(userInfo) } else { session.reject(userInfo) }
+  }
+
+  private func begin(_ session: ConnectyCubeSession, on event: String) {
+    self.session = session
+    trace.begin(call: session.id, with: session.opponents.map(\.id))
+    trace.set("mic.muted", false)
+    trace.set("camera.off", false)
+    enter("new", on: event)
+  }
+
+  /// A UUID of version 4 (RFC 9562).
+  private func newID() -> String {
+    var bytes = random.bytes(16)
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let digits = bytes.map { byte in
+      let text = String(byte, radix: 16)
+      return text.count < 2 ? "0" + text : text
+    }
+    return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
+  }
+
+  // MARK: Audio
+
+  private func initializeAudio() {
+    switch settings.audioSession {
+    case .never: return
+    case .firstCall where hasInitializedAudio: return
+    case .firstCall, .everyCall: break
+    }
+    hasInitializedAudio = true
+    formerAudio = environment.device.audioSession
+    environment.device.configureAudioSession(category: .playAndRecord, mode: .voiceChat, options: .duckOthers)
+    environment.device.setAudioSessionActive(true)
+  }
+
+  private func deinitializeAudio() {
+    guard let formerAudio else { return }
+    self.formerAudio = nil
+    environment.device.setAudioSessionActive(false)
+    environment.device.configureAudioSession(
+      category: formerAudio.category, mode: formerAudio.mode, options: formerAudio.options)
+  }
+
+  // MARK: Signals
+
+  func send(_ signal: CallSignal, to user: String) {
+    let isSent = chat.send(SignalStanza.stanza(of: signal.content(to: user)))
+    trace.signalSent(type: signal.kind.rawValue, to: user, isLost: !isSent)
+  }
+
+  func received(_ stanza: XMLElement) {
+    guard let content = SignalStanza.content(of: stanza) else { return trace.raise("cc.bad_signal") }
+    trace.signalReceived(type: content.type, from: content["from"]?.string ?? "server")
+    guard let signal = CallSignal(content), let sender = signal.sender else { return trace.raise("cc.bad_signal") }
+    guard let session, session.id == signal.sessionID else { return receivedUnknown(signal, from: sender) }
+    guard let opponent = session.opponent(sender) else { return ignore(signal, "\(sender) is not in the call") }
+    session.received(signal, from: opponent)
+  }
+
+  private func ignore(_ signal: CallSignal, _ reason: String) {
+    trace.event(PeerEvents.messageRejected.name, "reason", "\(signal.kind.rawValue): \(reason)")
+  }
+
+  private func receivedUnknown(_ signal: CallSignal, from sender: String) {
+    guard signal.kind == .call, let initiator = signal.initiator, let sdp = signal.sdp else {
+      return ignore(signal, "unknown session")
+    }
+    // The refusal, or the end, may have been lost.
+    guard !ended.contains(signal.sessionID) else { return refuse(signal, from: sender) }
+    let members = ([initiator] + signal.opponents).inOrderOfAppearance
+    guard members.contains(sender), members.contains(environment.userID), initiator != environment.userID else {
+      return ignore(signal, "not of this user")
+    }
+    guard isInitialized, members.count <= ConnectyCubeSettings.opponentLimit + 1 else {
+      trace.raise(isInitialized ? "cc.too_many_participants" : "cc.not_initialized")
+      return
+    }
+    guard session == nil else {
+      trace.notify("didReceiveNewSession")
+      trace.raise("cc.busy")
+      ended.insert(signal.sessionID)
+      return refuse(signal, from: sender)
+    }
+    let others = members.filter { $0 != environment.userID }
+    let session = ConnectyCubeSession(
+      id: signal.sessionID, initiator: initiator, others: others, isVideo: signal.isVideo ?? false, of: self)
+    begin(session, on: "didReceiveNewSession")
+    trace.set(PeerEvents.accepted.name, false)
+    trace.notify("didReceiveNewSession")
+    enter("pending", on: "ringing")
+    guard let caller = session.opponent(sender) else { return }
+    if !signal.userInfo.isEmpty { caller.trace.set("user-info", signal.info) }
+    session.received(call: sdp, from: caller)
+  }
+
+  private func refuse(_ signal: CallSignal, from user: String) {
+    var refusal = CallSignal(.reject, sessionID: signal.sessionID)
+    refusal.initiator = signal.initiator
+    refusal.isVideo = signal.isVideo
+    refusal.opponents = signal.opponents
+    send(refusal, to: user)
+  }
+
+  // MARK: The end
+
+  func closed(_ session: ConnectyCubeSession, code: String, on event: String) {
+    guard self.session === session else { return }
+    self.session = nil
+    ended.insert(session.id)
+    deinitializeAudio()
+    enter("closed", on: event)
+    trace.notify("sessionDidClose")
+    trace.end(code)
+  }
+
+  func networkChanged() {
+    guard settings.restartsICE else { return }
+    _ = session?.restartICE()
+  }
+
+  func shutDown() {
+    guard let session else { return }
+    self.session = nil
+    session.shutDown()
+    deinitializeAudio()
+  }
+}
+
+extension CallSignal {
+  /// What the sender's app added, as one text.
+  var info: String { userInfo.map { $0.value.string ?? $0.value.description }.joined(separator: ", ") }
+}
+
+extension Array where Element: Hashable {
+  fileprivate var inOrderOfAppearance: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,63 @@
+public import VirtualPeer
+internal import Vocabulary
+
+/// An app on the ConnectyCube SDK: a chat connection, and the client of calls.
+public final class ConnectyCubeApp: CallApp {
+  static let chatServer = "chat"
+
+  private let environment: PeerEnvironment
+  private let chat: ChatClient
+  private let client: CallClient
+
+  /// Creates the app; it does nothing before ``start()``.
+  public init(environment: PeerEnvironment) {
+    self.environment = environment
+    chat = ChatClient(environment: environment)
+    client = CallClient(environment: environment, chat: chat)
+  }
+
+  public func start() {
+    let trace = environment.trace
+    chat.onState = { trace.enter("chat.state", $0.rawValue, on: "chat") }
+    chat.onMalformed = { trace.raise("cc.bad_signal") }
+    chat.onStanza = { [weak client] in client?.received($0) }
+    if client.settings.initializesSDK { client.initialize() }
+    chat.connect()
+  }
+
+  public func perform(_ action: UserAction) throws(ActionError) {
+    let info = action.values.text("user-info").map { [JSON.Member("info", .string($0))] } ?? []
+    switch action.name {
+    case "initialize-rtc": client.initialize()
+    case "call":
+      let video = action.values.text("type").map { $0 == "video" } ?? environment.device.settings.hasVideo
+      try client.call(action.values.texts("to"), video: video, info)
+    case "accept": try client.accept(info)
+    case "reject": try client.reject(info)
+    case "hangup": try client.hangUp(info)
+    case "mute", "unmute":
+      let isMuted = action.name == "mute"
+      try client.current().setTracks { $0.isAudioEnabled = !isMuted }
+      environment.trace.set("mic.muted", isMuted)
+    case "camera-off", "camera-on":
+      let session = try client.current()
+      guard session.isVideo else { throw ActionError("this call has no video") }
+      let isOff = action.name == "camera-off"
+      session.setTracks { $0.isVideoEnabled = !isOff }
+      environment.trace.set("camera.off", isOff)
+    case "ice-restart":
+      guard try client.current().restartICE() else { throw ActionError("no connection that this user offered") }
+    default: throw ActionError("unknown action '\(action.name)'")
+    }
+  }
+
+  public func networkChanged() {
+    chat.networkChanged()
+    client.networkChanged()
+  }
+
+  public func shutDown() {
+    client.shutDown()
+    chat.shutDown()
+  }
+}

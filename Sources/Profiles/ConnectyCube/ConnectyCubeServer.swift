@@ -1,0 +1,205 @@
+internal import CallCore
+internal import Digests
+public import VirtualPeer
+public import Vocabulary
+
+/// The chat server of ConnectyCube: XMPP over WebSocket, passing headline messages between users that are connected.
+///
+/// A user is bound to the newest connection. Storage of messages, rosters and presence of others are not modelled.
+public final class ConnectyCubeServer: CallServer {
+  private final class Client {
+    let socket: SignallingSocket
+    /// The authenticated user, before and after the resource is bound.
+    var user: String?
+    var isBound = false
+    var loginTimer: PeerTimer?
+
+    init(socket: SignallingSocket) { self.socket = socket }
+
+    func send(_ element: XMLElement) { socket.send(element.description) }
+  }
+
+  /// The time within which a client must bind a resource, or it is closed.
+  static let loginTimeout = Interval.seconds(30)
+  /// The largest stanza in bytes (RFC 6120 section 13.12 asks for at least 10,000).
+  static let stanzaLimit = 262_144
+
+  private let environment: ServerEnvironment
+  private var clients: [Client] = []
+  private var connectionCount = 0
+
+  /// Creates the server; it does nothing before ``start()``.
+  public init(environment: ServerEnvironment) { self.environment = environment }
+
+  public static func frame(of text: String) -> SignallingFrame {
+    guard let element = try? XMLElement(parsing: text) else { return .transport("malformed") }
+    if let content = SignalStanza.content(of: element) { return .message(content) }
+    let ping = element.name == "iq" && element.first("ping", XMPP.ping) != nil
+    let introduced = element.name == "auth" ? user(authenticatedBy: element) : nil
+    return .transport(ping ? "ping" : element.name, sender: introduced)
+  }
+
+  public static func text(of message: MessageContent, in frame: String?) -> String {
+    let stanza = frame.flatMap { try? XMLElement(parsing: $0) }
+    return SignalStanza.stanza(of: message, in: stanza).description
+  }
+
+  public func start() { environment.listen { [weak self] socket in self?.accept(socket) } }
+
+  public func inject(_ message: MessageContent, from: String, to: String) {
+    deliver(SignallingMessage(type: message.type, from: from, to: to, text: Self.text(of: message, in: nil)))
+  }
+
+  public func shutDown() { for client in clients { drop(client) } }
+
+  private func accept(_ socket: SignallingSocket) {
+    let client = Client(socket: socket)
+    clients.append(client)
+    client.loginTimer = environment.clock.schedule(after: Self.loginTimeout) { [weak self, weak client] in
+      if let client { self?.end(client, "connection-timeout") }
+    }
+    socket.onText = { [weak self, weak client] text in if let client { self?.received(text, from: client) } }
+    socket.onClose = { [weak self, weak client] in if let client { self?.forget(client) } }
+  }
+
+  private func forget(_ client: Client) {
+    client.loginTimer?.cancel()
+    clients.removeAll { $0 === client }
+  }
+
+  private func drop(_ client: Client) {
+    client.socket.drop()
+    forget(client)
+  }
+
+  /// Ends a stream with an error (RFC 6120 section 4.9).
+  private func end(_ client: Client, _ condition: String) {
+    client.send(XMPP.streamError(condition))
+    client.send(XMLElement("close", XMPP.framing))
+    client.loginTimer?.cancel()
+    client.socket.onText = nil
+    client.socket.close()
+  }
+
+  // MARK: Streams
+
+  private func received(_ text: String, from client: Client) {
+    guard text.utf8.count <= Self.stanzaLimit else {
+      environment.malformed("stanza of \(text.utf8.count) bytes")
+      return end(client, "policy-violation")
+    }
+    let element: XMLElement
+    do throws(XMLProblem) {
+      element = try XMLElement(parsing: text)
+    } catch {
+      environment.malformed("XML: \(error.words)")
+      return end(client, error == .restricted ? "restricted-xml" : "not-well-formed")
+    }
+    switch (element.name, element.namespace) {
+    case ("open", XMPP.framing): opened(client)
+    case ("close", XMPP.framing): client.socket.close()
+    case ("auth", XMPP.sasl) where client.user == nil: authenticate(client, element)
+    case ("iq", XMPP.stanzas) where client.user != nil: query(element, from: client)
+    case ("presence", XMPP.stanzas) where client.isBound: break
+    case ("message", XMPP.stanzas) where client.isBound: route(element, from: client)
+    case ("iq", XMPP.stanzas), ("presence", XMPP.stanzas), ("message", XMPP.stanzas):
+      environment.malformed("\(element.name) before login")
+      end(client, "not-authorized")
+    default:
+      environment.malformed("element \(element.name)")
+      end(client, "unsupported-stanza-type")
+    }
+  }
+
+  private func opened(_ client: Client) {
+    connectionCount += 1
+    let id = XMLElement.Attribute(name: "id", value: "stream-\(connectionCount)")
+    client.send(XMPP.open([.init(name: "from", value: XMPP.domain), id]))
+    let feature =
+      client.user == nil
+      ? XMLElement("mechanisms", XMPP.sasl, [], [XMLElement("mechanism", XMPP.sasl, text: "PLAIN")])
+      : XMLElement("bind", XMPP.bind)
+    client.send(XMLElement("features", XMPP.streams, [], [feature]))
+  }
+
+  /// Returns the user whom SASL PLAIN (RFC 4616) names.
+  private static func user(authenticatedBy auth: XMLElement) -> String? {
+    guard auth["mechanism"] == "PLAIN", let bytes = Base64.decode(auth.text) else { return nil }
+    let parts = bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, let user = String(validating: parts[1], as: UTF8.self), !user.isEmpty else { return nil }
+    return user
+  }
+
+  /// Passwords are not checked.
+  private func authenticate(_ client: Client, _ auth: XMLElement) {
+    guard let user = Self.user(authenticatedBy: auth) else {
+      environment.malformed("SASL message")
+      return client.send(XMLElement("failure", XMPP.sasl, [], [XMLElement("malformed-request", XMPP.sasl)]))
+    }
+    client.user = user
+    client.send(XMLElement("success", XMPP.sasl))
+  }
+
+  private func query(_ iq: XMLElement, from client: Client) {
+    guard let id = iq["id"], let user = client.user else {
+      environment.malformed("iq without id")
+      return client.send(XMPP.error("bad-request", type: "modify", answering: iq))
+    }
+    switch iq["type"] {
+    case "set" where iq.first("bind", XMPP.bind) != nil: bind(client, user, id: id, iq)
+    case "get" where iq.first("ping", XMPP.ping) != nil: client.send(XMPP.iq("result", id: id))
+    case "get", "set": client.send(XMPP.error("service-unavailable", type: "cancel", answering: iq))
+    case "result", "error": break
+    default:
+      environment.malformed("iq of no type")
+      client.send(XMPP.error("bad-request", type: "modify", answering: iq))
+    }
+  }
+
+  private func bind(_ client: Client, _ user: String, id: String, _ iq: XMLElement) {
+    for other in clients where other !== client && other.isBound && other.user == user { end(other, "conflict") }
+    client.isBound = true
+    client.socket.user = user
+    client.loginTimer?.cancel()
+    let resource = iq.first("bind", XMPP.bind)?.first("resource", XMPP.bind)?.text ?? ""
+    let address = "\(XMPP.address(of: user))/\(resource.isEmpty ? id : resource)"
+    let jid = XMLElement("jid", XMPP.bind, text: address)
+    client.send(XMPP.iq("result", id: id, [XMLElement("bind", XMPP.bind, [], [jid])]))
+  }
+
+  // MARK: Messages
+
+  private func route(_ stanza: XMLElement, from client: Client) {
+    guard let sender = client.user, let recipient = stanza["to"].flatMap(XMPP.user(of:)) else {
+      environment.malformed("message to no user")
+      return client.send(XMPP.error("jid-malformed", type: "modify", answering: stanza))
+    }
+    guard let content = SignalStanza.content(of: stanza), stanza["type"] == "headline" else {
+      environment.malformed("message that is no headline of a call")
+      return client.send(XMPP.error("service-unavailable", type: "cancel", answering: stanza))
+    }
+    // A client cannot speak for another one (RFC 6120 section 8.1.2.1).
+    var stamped = stanza
+    stamped.attributes.removeAll { $0.name == "from" }
+    stamped.attributes.append(.init(name: "from", value: "\(XMPP.address(of: sender))/ios"))
+    deliver(SignallingMessage(type: content.type, from: sender, to: recipient, text: stamped.description))
+  }
+
+  /// A headline for a user who is not connected is dropped (RFC 6121 section 8.5.2.2).
+  private func deliver(_ message: SignallingMessage) {
+    guard let client = clients.last(where: { $0.isBound && $0.user == message.to }) else {
+      return environment.undeliverable(message)
+    }
+    client.socket.send(message.text)
+  }
+}
+
+extension XMLProblem {
+  fileprivate var words: String {
+    switch self {
+    case .notWellFormed(let reason): reason
+    case .restricted: "comment, processing instruction or document type"
+    case .tooDeep: "deeper than \(XMLElement.depthLimit) elements"
+    }
+  }
+}

@@ -1,0 +1,64 @@
+internal import CallCore
+internal import Vocabulary
+
+/// The settings of the product's SDK and app.
+struct ConnectyCubeSettings {
+  /// The calls before which the app initializes the SDK's audio session. The documentation asks for every one.
+  enum AudioInitialization: String, CaseIterable, Sendable {
+    case everyCall = "every-call"
+    case firstCall = "first-call"
+    case never
+  }
+
+  /// The users whom a call may have besides its initiator.
+  static let opponentLimit = 3
+  /// The least times that the SDK takes.
+  static let leastAnswerInterval = Interval.seconds(10)
+  static let leastDiallingInterval = Interval.seconds(3)
+
+  let answerInterval: Interval
+  let diallingInterval: Interval
+  let disconnectInterval: Interval
+  let setupTimeout: Interval
+  let waitsAfterFailure: Bool
+  let restartsICE: Bool
+  let initializesSDK: Bool
+  let audioSession: AudioInitialization
+  let bandwidth: BandwidthLimit
+
+  init(_ values: NamedValues) {
+    answerInterval = max(values.duration("answer-interval") ?? .seconds(45), Self.leastAnswerInterval)
+    diallingInterval = max(values.duration("dialling-interval") ?? .seconds(5), Self.leastDiallingInterval)
+    disconnectInterval = values.duration("disconnect-interval") ?? .seconds(30)
+    setupTimeout = values.duration("setup-timeout") ?? .seconds(30)
+    waitsAfterFailure = values.flag("waits-after-failure") ?? false
+    restartsICE = values.flag("ice-restart") ?? false
+    initializesSDK = values.flag("initialize-rtc") ?? true
+    audioSession = values.text("audio-session").flatMap(AudioInitialization.init) ?? .everyCall
+    bandwidth = BandwidthLimit(audio: values.rate("audio-bandwidth"), video: values.rate("video-bandwidth"))
+  }
+}
+
+/// The bandwidth that the app sets for audio and video, as a `b=AS` line in descriptions (RFC 8866 section 5.8).
+struct BandwidthLimit: Hashable, Sendable {
+  var audio: DataRate?
+  var video: DataRate?
+
+  /// Returns a description with its limits. A line that a section has already is replaced.
+  func limiting(_ sdp: String) -> String {
+    guard audio != nil || video != nil else { return sdp }
+    var lines: [Substring] = []
+    var limit: DataRate?
+    for line in sdp.split(separator: "\r\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("m=") { limit = line.hasPrefix("m=audio ") ? audio : line.hasPrefix("m=video ") ? video : nil }
+      // The order of lines is m, i, c, b, k, a.
+      if let rate = limit, !["m=", "i=", "c="].contains(where: line.hasPrefix) {
+        lines.append("b=AS:\(rate.bitsPerSecond / 1_000)")
+        limit = nil
+        if line.hasPrefix("b=AS:") { continue }
+      }
+      lines.append(line)
+    }
+    return lines.joined(separator: "\r\n")
+  }
+}

@@ -1,0 +1,232 @@
+internal import VirtualPeer
+public import Vocabulary
+
+extension ConnectyCubeApp {
+  /// ConnectyCube: calls of up to four users in a mesh, signalled by XMPP.
+  ///
+  /// The SDK for iOS documents states, callbacks, intervals and limits, the public sources of its relatives the signals
+  /// on the wire. Error codes are the harness's: the product has none.
+  public static let vocabulary = ProfileVocabulary(
+    profile: "connectycube",
+    summary: "Calls of up to four users in a mesh, signalled by XMPP headline messages that a caller repeats.",
+    machines: [session, chat, opponent],
+    actions: actions,
+    messages: messages,
+    events: events,
+    endCodes: endCodes,
+    errorCodes: [
+      code("cc.no_answer", "An opponent did not answer within the answer interval."),
+      code("cc.rejected", "An opponent refused."),
+      code("cc.busy", "A second call came in, and the app refused it."),
+      code("cc.ice_failed", "ICE or DTLS failed with an opponent."),
+      code("cc.disconnect_timeout", "A lost connection did not come back within the disconnect interval."),
+      code("cc.not_connected_to_chat", "A call needs the chat, which is not connected."),
+      code("cc.not_initialized", "The SDK was used before it was initialized."),
+      code("cc.too_many_participants", "A call has at most four participants."),
+      code("cc.bad_signal", "A stanza was no signal of a call, or was incomplete, and was ignored."),
+    ],
+    values: [
+      ValueDeclaration("mic.muted", .flag, "The user disabled the local audio track."),
+      ValueDeclaration("camera.off", .flag, "The user disabled the local video track."),
+      ValueDeclaration("user-info", .text, of: .remote, "What that user's app added to its last signal that had any."),
+    ],
+    settings: [
+      ParameterDeclaration(
+        "answer-interval", .duration, "the time in which opponents must answer, at least 10s; 45s",
+        provenance: .documented),
+      ParameterDeclaration(
+        "dialling-interval", .duration, "the time after which a call is repeated, at least 3s; 5s",
+        provenance: .documented),
+      ParameterDeclaration(
+        "disconnect-interval", .duration, "how long a lost connection may take to come back; 30s",
+        provenance: .documented),
+      ParameterDeclaration(
+        "setup-timeout", .duration, "how long connecting to an opponent who answered may take; 30s"),
+      ParameterDeclaration(
+        "waits-after-failure", .flag, "let a failed connection of a call wait for the disconnect interval; false",
+        provenance: .inferred),
+      ParameterDeclaration(
+        "ice-restart", .flag, "restart ICE when the network changes; false", as: .restartsICE),
+      ParameterDeclaration(
+        "initialize-rtc", .flag, "initialize the SDK at launch; true", provenance: .documented),
+      ParameterDeclaration(
+        "audio-session", .choice(ConnectyCubeSettings.AudioInitialization.allCases.map(\.rawValue)),
+        "the calls before which the app initializes the SDK's audio session; every-call", provenance: .documented),
+      ParameterDeclaration(
+        "audio-bandwidth", .rate, "a b=AS line in the audio section of descriptions; none", provenance: .documented),
+      ParameterDeclaration(
+        "video-bandwidth", .rate, "a b=AS line in the video section of descriptions; none", provenance: .documented),
+    ],
+    servers: [ServerDeclaration(chatServer, "passes XMPP messages between users that are connected")],
+    connections: .peers)
+
+  // MARK: Machines
+
+  private static let session = StateMachine(
+    "session.state",
+    states: [
+      .init("none", "No call yet.", as: .idle), .init("new", "The session was created.", as: .alerting),
+      .init("pending", "The opponents are dialled, or it rings here.", as: .alerting),
+      .init("connecting", "Somebody has accepted.", as: .settingUp),
+      .init("connected", "The first connection stands.", as: .connected),
+      .init("closed", "Every connection is closed.", as: .over),
+    ],
+    transitions: [
+      .init("none", "new", on: "createNewSession or didReceiveNewSession"),
+      .init("closed", "new", on: "createNewSession or didReceiveNewSession"),
+      .init("new", "pending", on: "startCall, or it rings"),
+      .init("pending", "connecting", on: "acceptedByUser or acceptCall"),
+      .init("connecting", "connected", on: "connectedToUser"),
+      .init("pending", "closed", on: "rejectCall, hangUp or the last connection closed"),
+      .init("connecting", "closed", on: "hangUp or the last connection closed"),
+      .init("connected", "closed", on: "hangUp or the last connection closed"),
+    ])
+
+  private static let chat = StateMachine(
+    "chat.state",
+    states: [
+      .init("disconnected", "No connection; signals are lost."), .init("connecting", "The stream is being set up."),
+      .init("connected", "The resource is bound."),
+    ],
+    transitions: [
+      .init("disconnected", "connecting", on: "connect"), .init("connecting", "connected", on: "bind"),
+      .init("connecting", "disconnected", on: "loss"), .init("connected", "disconnected", on: "loss"),
+    ])
+
+  private static let opponent = StateMachine(
+    "opponent.state", of: .remote,
+    states: [
+      .init("unknown", "Not in a session yet."), .init("new", "In a new session."),
+      .init("pending", "Dialled, and not answered yet."), .init("connecting", "The answer is there."),
+      .init("checking", "ICE checks pairs."), .init("connected", "Media may flow."),
+      .init("disconnected", "The connection was lost, and may come back."),
+      .init("disconnectTimeout", "It did not come back within the disconnect interval."),
+      .init("noAnswer", "The user did not answer."), .init("rejected", "The user refused."),
+      .init("hangUp", "The user hung up."), .init("failed", "ICE or DTLS failed."), .init("closed", "It is over."),
+    ],
+    transitions: [
+      .init("unknown", "new", on: "session"), .init("closed", "new", on: "session"),
+      .init("new", "pending", on: "startCall"), .init("new", "connecting", on: "acceptCall"),
+      .init("pending", "connecting", on: "accept"), .init("connecting", "checking", on: "ICE checks"),
+      .init("connecting", "connected", on: "ICE and DTLS"), .init("checking", "connected", on: "ICE and DTLS"),
+      .init("connected", "disconnected", on: "ICE disconnected"),
+      .init("disconnected", "connected", on: "ICE and DTLS"),
+      .init("disconnected", "disconnectTimeout", on: "disconnect interval"),
+      .init("new", "noAnswer", on: "answer interval"), .init("pending", "noAnswer", on: "answer interval"),
+      .init("pending", "rejected", on: "reject"),
+    ]
+      + ["new", "pending", "connecting", "checking", "connected", "disconnected"].flatMap { state in
+        [
+          StateMachine.Transition(state, "hangUp", on: "hangUp"), .init(state, "failed", on: "failure"),
+          .init(state, "closed", on: "local end"),
+        ]
+      }
+      + ["disconnectTimeout", "noAnswer", "rejected", "hangUp", "failed"].map {
+        StateMachine.Transition($0, "closed", on: "closed")
+      })
+
+  // MARK: Actions
+
+  private static let userInfo = ParameterDeclaration(
+    "user-info", .text, "what the app adds to the signal", provenance: .documented)
+
+  private static let actions = [
+    ActionDeclaration("initialize-rtc", [], "Initialize the SDK."),
+    ActionDeclaration(
+      "call",
+      [
+        ParameterDeclaration("to", .peers, required: true, "whom to call, up to three", provenance: .documented),
+        ParameterDeclaration(
+          "type", .choice(["audio", "video"]), "the conference type; video where the device has it",
+          provenance: .documented),
+        userInfo,
+      ], "Create a session and start the call.", as: .begin(with: "to")),
+    ActionDeclaration("accept", [userInfo], "Accept the ringing call.", as: .accept),
+    ActionDeclaration("reject", [userInfo], "Refuse the ringing call.", as: .refuse),
+    ActionDeclaration("hangup", [userInfo], "Leave the call, or refuse it while it rings.", as: .end),
+    ActionDeclaration("mute", [], "Disable the local audio track; packets of silence go on.", as: .mute),
+    ActionDeclaration("unmute", [], "Enable the local audio track.", as: .unmute),
+    ActionDeclaration("camera-off", [], "Disable the local video track; black pictures go on."),
+    ActionDeclaration("camera-on", [], "Enable the local video track."),
+    ActionDeclaration(
+      "ice-restart", [], "Restart ICE on every connection that this user offered.", as: .restartICE),
+  ]
+
+  // MARK: Messages
+
+  private static let messages = [
+    message(
+      "call", "An offer, repeated until it is answered.", .documented,
+      [MessageField("sdp", .sdp, as: .description)] + members),
+    message("accept", "The answer.", .documented, [MessageField("sdp", .sdp, as: .description)] + members),
+    message("reject", "A refusal.", .documented, members, as: .refusal),
+    message("hangUp", "The sender leaves.", .documented, members, as: .end),
+    message(
+      "iceCandidates", "Candidates, held until the signalling state is stable.", .documented,
+      [MessageField("iceCandidates", .list, "objects with candidate, sdpMid and sdpMLineIndex")]),
+    message(
+      "restart", "An offer that restarts ICE.", .documented, [MessageField("sdp", .sdp, as: .description)]),
+    message("restart-accept", "Its answer.", .documented, [MessageField("sdp", .sdp, as: .description)]),
+  ]
+
+  private static let members = [
+    MessageField("callType", .integer, required: false, "1 for video, 2 for audio"),
+    MessageField("callerID", .string, required: false, "the user who placed the call"),
+    MessageField("opponentsIDs", .list, required: false, "the users whom the initiator called"),
+    MessageField("userInfo", .object, as: .payload, required: false, "what the app adds"),
+  ]
+
+  private static func message(
+    _ name: String, _ summary: String, _ provenance: Provenance, _ fields: [MessageField],
+    as role: MessageDeclaration.Role? = nil
+  ) -> MessageDeclaration {
+    let common = [
+      MessageField("to", .string, as: .addressee, "the user it is for"),
+      MessageField("from", .string, as: .sender, going: .serverToClient, "who sent it, as the server knows"),
+      MessageField("sessionID", .string, as: .callID, "the session's UUID"),
+      MessageField("platform", .string, required: false, "the sender's platform"),
+    ]
+    return MessageDeclaration(name, .both, summary, provenance: provenance, fields: common + fields, as: role)
+  }
+
+  // MARK: Callbacks and codes
+
+  private static let events = [
+    EventDeclaration("didReceiveNewSession", "A call came in; once for each session."),
+    EventDeclaration("sessionDidClose", "The session is over; the last callback of a session."),
+    EventDeclaration("userDidNotRespond", of: .remote, "The user did not answer in time."),
+    EventDeclaration("acceptedByUser", of: .remote, "The user accepted."),
+    EventDeclaration("rejectedByUser", of: .remote, "The user refused."),
+    EventDeclaration("hungUpByUser", of: .remote, "The user hung up."),
+    EventDeclaration("startedConnectingToUser", of: .remote, "The connection to the user is being set up."),
+    EventDeclaration("connectedToUser", of: .remote, "The connection stands, or stands again."),
+    EventDeclaration("disconnectedFromUser", of: .remote, "The connection was lost, or is being closed."),
+    EventDeclaration("connectionFailedForUser", of: .remote, "The connection failed."),
+    EventDeclaration("connectionClosedForUser", of: .remote, "The connection is closed; the last callback of a user."),
+    EventDeclaration("receivedRemoteAudioTrack", of: .remote, "The user's audio track is there."),
+    EventDeclaration("receivedRemoteVideoTrack", of: .remote, "The user's video track is there."),
+  ]
+
+  private static let endCodes = [
+    CodeDeclaration("hung-up", "This user left the call.", provenance: .documented, blames: .me),
+    CodeDeclaration("rejected-by-me", "This user refused.", provenance: .documented, blames: .me),
+    CodeDeclaration("hung-up-by-user", "The last opponent hung up.", provenance: .documented, blames: .other),
+    CodeDeclaration("cancelled", "The initiator gave up while it rang.", provenance: .documented, blames: .other),
+    CodeDeclaration(
+      "rejected", "The last opponent refused.", provenance: .documented, blames: .other, isRefusal: true),
+    CodeDeclaration("no-answer", "The last opponent did not answer.", provenance: .documented, blames: .time),
+    CodeDeclaration(
+      "missed", "It rang for the answer interval after the last word of a caller.", provenance: .inferred,
+      blames: .time),
+    CodeDeclaration("failed", "The last connection failed.", provenance: .documented, blames: .network),
+    CodeDeclaration(
+      "disconnect-timeout", "The last connection was lost for too long.", provenance: .documented, blames: .network),
+    CodeDeclaration("codec-mismatch", "No codec in common.", provenance: .harnessDefault, blames: .nobody),
+    CodeDeclaration(
+      "protocol-violation", "A description was unusable.", provenance: .harnessDefault, blames: .nobody),
+  ]
+
+  private static func code(_ name: String, _ summary: String) -> CodeDeclaration {
+    CodeDeclaration(name, summary, provenance: .harnessDefault)
+  }
+}

@@ -1,0 +1,234 @@
+internal import CallCore
+internal import ICE
+internal import PeerSession
+internal import SDP
+internal import VirtualPeer
+internal import Vocabulary
+
+/// Another user of a session, and the peer connection to it.
+final class Opponent: PeerConnectionDelegate {
+  /// The states of a connection to an opponent, in the product's words.
+  enum State: String, CaseIterable {
+    case unknown, new, pending, connecting, checking, connected, disconnected, closed
+    case disconnectTimeout, noAnswer, rejected, hangUp, failed
+  }
+
+  let id: String
+  private unowned let session: ConnectyCubeSession
+  let trace: PeerTrace
+  private(set) var state: State
+  private(set) var connection: (any PeerConnection)?
+  /// The offer of this user, until the session is accepted.
+  var pendingOffer: String?
+  /// The offer that is repeated until it is answered.
+  private(set) var dialledOffer: String?
+  /// The time until the next repetition.
+  var dialling: PeerTimer? { didSet { oldValue?.cancel() } }
+  /// The end of the time for an answer, for connecting, or for a lost connection to come back.
+  var limit: PeerTimer? { didSet { oldValue?.cancel() } }
+  private var camera: Transceiver.ID?
+  private var microphone: Transceiver.ID?
+  /// Local candidates that wait until the signalling state is stable.
+  private var localCandidates: [CallSignal.Candidate] = []
+  /// Remote candidates that wait for a remote description.
+  private var remoteCandidates: [CallSignal.Candidate] = []
+  private var wasConnected = false
+
+  /// The limit on stored candidates: more than a correct client sends before its description arrives.
+  static let candidateLimit = 100
+
+  init(_ id: String, of session: ConnectyCubeSession, _ trace: PeerTrace) {
+    self.id = id
+    self.session = session
+    self.trace = trace
+    state = .unknown
+    enter(.new, on: "session")
+  }
+
+  var isClosed: Bool { state == .closed }
+  /// Whether the user has taken part: a connection was made with its description.
+  var isConnecting: Bool { [.connecting, .checking, .connected, .disconnected].contains(state) }
+
+  func enter(_ state: State, on event: String) {
+    guard state != self.state, trace.enter("opponent.state", state.rawValue, on: event) else { return }
+    self.state = state
+  }
+
+  func notify(_ callback: String) { trace.notify(callback) }
+
+  // MARK: Tracks
+
+  private func open() throws(SessionError) -> any PeerConnection {
+    let connection = session.environment.connections.make(to: id)
+    connection.delegate = self
+    self.connection = connection
+    microphone = try connection.addTrack()
+    if session.isVideo, session.environment.device.settings.hasVideo {
+      if session.environment.device.settings.camera != nil {
+        camera = try connection.addTrack(.camera)
+      } else if pendingOffer == nil {
+        _ = try connection.addTransceiver(.video, TransceiverInit(direction: .recvonly))
+      }
+    }
+    apply(session.tracks)
+    return connection
+  }
+
+  /// Enables or disables the local tracks: a disabled one sends silence, or black pictures.
+  func apply(_ tracks: ConnectyCubeSession.Tracks) {
+    if let microphone { connection?.setTrackEnabled(tracks.isAudioEnabled, of: microphone) }
+    if let camera { connection?.setTrackEnabled(tracks.isVideoEnabled, of: camera) }
+  }
+
+  // MARK: Negotiation
+
+  /// Creates the offer and returns it.
+  func offer() throws(SessionError) -> String {
+    let connection = try open()
+    let offer = try connection.createOffer()
+    let sdp = session.limited(offer.sdp)
+    dialledOffer = sdp
+    enter(.pending, on: "startCall")
+    try connection.setLocalDescription(offer)
+    return sdp
+  }
+
+  /// Answers the pending offer and returns the answer.
+  func answer() throws(SessionError) -> String {
+    guard let sdp = pendingOffer else { throw .invalidState("no offer of \(id)") }
+    let connection = try open()
+    pendingOffer = nil
+    startConnecting(on: "accept")
+    try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: session.limited(sdp)))
+    let answer = try connection.createAnswer()
+    guard !answer.rejectsEverything else { throw .noCommonCodec }
+    try connection.setLocalDescription(answer)
+    addRemoteCandidates()
+    return session.limited(answer.sdp)
+  }
+
+  /// Takes the user's answer to the dialled offer.
+  func answered(_ sdp: String) throws(SessionError) {
+    (dialling, dialledOffer) = (nil, nil)
+    startConnecting(on: "accept")
+    let answer = SessionDescriptionText(.answer, sdp: session.limited(sdp))
+    try connection?.setRemoteDescription(answer)
+    guard !answer.rejectsEverything else { throw .noCommonCodec }
+    addRemoteCandidates()
+    sendLocalCandidates()
+  }
+
+  private func startConnecting(on event: String) {
+    enter(.connecting, on: event)
+    session.startSetupLimit(of: self)
+    notify("startedConnectingToUser")
+  }
+
+  // MARK: ICE restart
+
+  func offerRestart() throws(SessionError) -> String? {
+    guard let connection, connection.signalingState == .stable else { return nil }
+    connection.restartICE()
+    let offer = try connection.createOffer()
+    try connection.setLocalDescription(offer)
+    return session.limited(offer.sdp)
+  }
+
+  func answerRestart(_ sdp: String) throws(SessionError) -> String? {
+    guard let connection, connection.signalingState == .stable, isConnecting else { return nil }
+    try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: session.limited(sdp)))
+    let answer = try connection.createAnswer()
+    try connection.setLocalDescription(answer)
+    return session.limited(answer.sdp)
+  }
+
+  func restartAnswered(_ sdp: String) throws(SessionError) {
+    guard let connection, connection.signalingState == .haveLocalOffer, dialledOffer == nil else { return }
+    try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: session.limited(sdp)))
+    sendLocalCandidates()
+  }
+
+  // MARK: Candidates
+
+  func add(_ candidate: CallSignal.Candidate) {
+    guard let connection, connection.hasRemoteDescription else {
+      if remoteCandidates.count < Self.candidateLimit { remoteCandidates.append(candidate) }
+      trace.backlog("candidates", remoteCandidates.count)
+      return
+    }
+    do throws(SessionError) {
+      try connection.addICECandidate(candidate.text, mid: candidate.mid, mLineIndex: candidate.mLineIndex)
+    } catch {
+      trace.event(PeerEvents.messageRejected.name, "reason", "candidate: \(error)")
+    }
+  }
+
+  private func addRemoteCandidates() {
+    let waiting = remoteCandidates
+    remoteCandidates = []
+    for candidate in waiting { add(candidate) }
+  }
+
+  private func sendLocalCandidates() {
+    guard connection?.signalingState == .stable, !localCandidates.isEmpty else { return }
+    session.send(candidates: localCandidates, to: self)
+    localCandidates = []
+  }
+
+  // MARK: The end
+
+  /// Closes the connection after the states and callbacks of its cause.
+  func close(after cause: State? = nil, callbacks: [String], on event: String) {
+    guard !isClosed else { return }
+    if let cause { enter(cause, on: event) }
+    release()
+    enter(.closed, on: event)
+    for callback in callbacks + ["connectionClosedForUser"] { notify(callback) }
+  }
+
+  /// Releases timers and the peer connection without a word.
+  func release() {
+    (dialling, limit) = (nil, nil)
+    (pendingOffer, dialledOffer) = (nil, nil)
+    connection?.close()
+    connection = nil
+  }
+
+  // MARK: PeerConnectionDelegate
+
+  func connection(_ connection: any PeerConnection, did event: SessionEvent) {
+    guard connection === self.connection else { return }
+    switch event {
+    case .iceCandidate(let text?, let mid, let index):
+      localCandidates.append(CallSignal.Candidate(text: text, mid: mid, mLineIndex: index))
+      sendLocalCandidates()
+    case .signalingStateChange: sendLocalCandidates()
+    case .iceConnectionStateChange(.checking) where state == .connecting: enter(.checking, on: "ICE checks")
+    case .track(_, let kind): notify(kind == .audio ? "receivedRemoteAudioTrack" : "receivedRemoteVideoTrack")
+    case .connectionStateChange(let state): changed(to: state)
+    // The end of candidates is not sent; the app decides itself when to negotiate, and has no data channels.
+    case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .iceGatheringStateChange,
+      .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange, .dtlsFailed, .negotiationNeeded,
+      .removeTrack, .mute, .unmute, .ended, .toneChange, .sctpStateChange, .dataChannel, .dataChannelStateChange,
+      .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError:
+      break
+    }
+  }
+
+  private func changed(to connectionState: ConnectionState) {
+    switch connectionState {
+    case .connected where state != .connected:
+      limit = nil
+      wasConnected = true
+      enter(.connected, on: "ICE and DTLS")
+      notify("connectedToUser")
+      session.connected(self)
+    case .disconnected where state == .connected:
+      enter(.disconnected, on: "ICE disconnected")
+      notify("disconnectedFromUser")
+      session.disconnected(self)
+    case .failed: session.failed(self, wasConnected: wasConnected)
+    case .new, .connecting, .connected, .disconnected, .closed: break
+    }
+  }
+}

@@ -1,0 +1,97 @@
+extension KeyCases {
+  /// The actions and settings of the profile ConnectyCube.
+  static let connectyCube: [KeyCase] = actionsOfConnectyCube + settingsOfConnectyCube
+
+  private static func cube(
+    alice: String = "", bob: String = "", timeline: String = "", rest: String = "", talk: String = "2s"
+  ) -> String {
+    KeyWorld.lan(
+      alice: alice, bob: bob, timeline: timeline, expect: "  - { ends: alice, code: hung-up }", rest: rest, talk: talk
+    )
+    .replacing("profile: knotos", with: "profile: connectycube")
+    .replacing("bob.call.state == ringing", with: "bob.session.state == pending")
+    .replacing("kind: signalling", with: "kind: chat")
+  }
+
+  private static let answer = "- { id: accept, when: bob.session.state == pending, do: bob.accept }"
+  private static let ringing = cube(timeline: "<>\n\(KeyWorld.later)").replacing(answer, with: "")
+  private static let unanswered = cube(alice: ", settings: { <> }", timeline: KeyWorld.later)
+    .replacing(answer, with: "")
+  private static let filmed = (alice: ", video: { size: 160x120 }", bob: ", video: { size: 160x120 }")
+
+  private static func action(
+    _ name: String, at time: String, _ what: String, in template: String = cube(timeline: "<>")
+  ) -> KeyCase { KeyCase(effect: "connectycube action \(name)", at: time, "do: \(what)", template) }
+
+  private static func filmed(_ timeline: String) -> String {
+    cube(alice: filmed.alice, bob: filmed.bob, timeline: timeline, rest: "media: real")
+  }
+
+  private static let actionsOfConnectyCube: [KeyCase] = [
+    action(
+      "initialize-rtc", at: "20ms", "alice.initialize-rtc",
+      in: cube(alice: ", settings: { initialize-rtc: false }", timeline: "<>")),
+    action("call", at: "90ms", "alice.call, to: bob"),
+    KeyCase(
+      "connectycube action call.to", ["bob", "[bob, carol]"],
+      cube().replacing("do: alice.call, to: bob", with: "do: alice.call, to: <>")
+        .replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")),
+    KeyCase(
+      words: "connectycube action call.type",
+      cube(alice: filmed.alice, bob: filmed.bob, rest: "media: real")
+        .replacing("do: alice.call, to: bob", with: "do: alice.call, to: bob, type: <>")),
+    KeyCase(
+      "connectycube action call.user-info", ["hello", "good morning"],
+      cube().replacing("do: alice.call, to: bob", with: "do: alice.call, to: bob, user-info: <>")),
+    action("accept", at: "10s", "bob.accept", in: ringing),
+    KeyCase(
+      "connectycube action accept.user-info", ["yes", "of course"],
+      cube().replacing("do: bob.accept", with: "do: bob.accept, user-info: <>")),
+    action("reject", at: "10s", "bob.reject", in: ringing),
+    KeyCase(
+      "connectycube action reject.user-info", ["no", "not now"],
+      cube().replacing("do: bob.accept", with: "do: bob.reject, user-info: <>")),
+    action("hangup", at: "600ms", "bob.hangup"),
+    KeyCase(
+      "connectycube action hangup.user-info", ["bye", "see you"],
+      cube().replacing("do: alice.hangup", with: "do: alice.hangup, user-info: <>")),
+    action("mute", at: "600ms", "bob.mute"),
+    action("unmute", at: "700ms", "bob.unmute", in: cube(timeline: "  - { at: 600ms, do: bob.mute }\n<>")),
+    action("camera-off", at: "600ms", "bob.camera-off", in: filmed("<>")),
+    action("camera-on", at: "800ms", "bob.camera-on", in: filmed("  - { at: 600ms, do: bob.camera-off }\n<>")),
+    action("ice-restart", at: "600ms", "alice.ice-restart"),
+  ]
+
+  private static let settingsOfConnectyCube: [KeyCase] = [
+    KeyCase("connectycube setting answer-interval", ["answer-interval: 12s", "answer-interval: 20s"], unanswered),
+    KeyCase("connectycube setting dialling-interval", ["dialling-interval: 4s", "dialling-interval: 7s"], unanswered),
+    KeyCase(
+      "connectycube setting disconnect-interval", ["2s", "4s"],
+      cube(
+        alice: ", settings: { disconnect-interval: <> }",
+        timeline: "  - { at: 1s, fault: link.blackhole, link: a, for: 25s }", talk: "30s")),
+    KeyCase(
+      words: "connectycube setting waits-after-failure",
+      cube(
+        alice: ", settings: { waits-after-failure: <> }",
+        timeline: "  - { at: 1s, fault: link.blackhole, link: a, for: 25s }", talk: "30s")),
+    KeyCase(
+      "connectycube setting setup-timeout", ["2s", "5s"],
+      cube(alice: ", settings: { setup-timeout: <> }", timeline: "  - { at: 50ms, fault: dtls.drop, for: 30s }")),
+    KeyCase(words: "connectycube setting initialize-rtc", cube(alice: ", settings: { initialize-rtc: <> }")),
+    KeyCase(
+      words: "connectycube setting audio-session",
+      cube(alice: ", settings: { audio-session: <> }", timeline: "  - { at: 3s, do: alice.call, to: bob }")),
+    KeyCase(
+      words: "connectycube setting ice-restart",
+      cube(
+        alice: ", settings: { ice-restart: <> }", timeline: "  - { at: 600ms, fault: link.down, link: a, for: 300ms }",
+        talk: "5s")),
+    KeyCase(
+      "connectycube setting audio-bandwidth", ["16kbps", "64kbps"],
+      cube(alice: ", settings: { audio-bandwidth: <> }", rest: "media: real")),
+    KeyCase(
+      "connectycube setting video-bandwidth", ["100kbps", "900kbps"],
+      cube(alice: filmed.alice + ", settings: { video-bandwidth: <> }", bob: filmed.bob, rest: "media: real")),
+  ]
+}
