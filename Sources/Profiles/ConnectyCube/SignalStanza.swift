@@ -19,9 +19,9 @@ enum SignalStanza {
       guard let address = stanza[attribute] else { continue }
       content[field] = .string(XMPP.user(of: address) ?? address)
     }
-    for element in parameters.elements where !["moduleIdentifier", "signalType"].contains(element.name) {
-      content[element.name] = value(of: element)
-    }
+    // The addresses are those of the stanza, of which the server has stamped the sender's.
+    let others = parameters.elements.filter { !["moduleIdentifier", "signalType", "to", "from"].contains($0.name) }
+    for element in others { content[element.name] = value(of: element) }
     return content
   }
 

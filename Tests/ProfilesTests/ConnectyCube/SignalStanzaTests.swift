@@ -88,6 +88,15 @@ import Vocabulary
     #expect(SignalStanza.content(of: try XMLElement(parsing: text)) == nil)
   }
 
+  @Test func `who sent a signal is what the server stamped, whatever the signal says`() throws {
+    let text =
+      "<message xmlns='jabber:client' type='headline' to='2-1@chat.test' from='3-1@chat.test/ios'><extraParams>"
+      + "<moduleIdentifier>WebRTCVideoChat</moduleIdentifier><signalType>hangUp</signalType><sessionID>a</sessionID>"
+      + "<from>1</from><to>9</to></extraParams></message>"
+    let content = try #require(SignalStanza.content(of: try XMLElement(parsing: text)))
+    #expect(content["from"] == "3" && content["to"] == "2")
+  }
+
   @Test func `only an address of this application has a user`() {
     #expect(XMPP.user(of: "7-1@chat.test/ios") == "7")
     #expect(XMPP.user(of: "a-b-1@chat.test") == "a-b")
