@@ -243,8 +243,8 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
   package.targets.removeAll { [.executable, .test].contains($0.type) || others.contains($0.name) }
   package.products = []
   let fuzzed: [String: [Target.Dependency]] = [
-    "ConnectyCube": ["Profiles", "VirtualPeer"], "DTLS": ["DTLS"], "ICECandidate": ["ICE"], "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"],
-    "RTP": ["RTP", "Codecs"], "Repair": ["RTP"], "SDP": ["SDP"],
+    "ConnectyCube": ["Profiles", "VirtualPeer"], "DTLS": ["DTLS"], "ICECandidate": ["ICE"],
+    "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"], "RTP": ["RTP", "Codecs"], "Repair": ["RTP"], "SDP": ["SDP"],
     "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioRun", "ScenarioSuite"],
     "Session": ["PeerSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],

@@ -109,6 +109,10 @@ extension Simulator {
     hosts[host.index].streams.reset()
   }
 
+  /// Suspends or resumes a host: while it is suspended it loses every datagram that arrives. Its streams go on, as
+  /// those of a kernel do.
+  public func setSuspended(_ host: HostID, _ isSuspended: Bool) { hosts[host.index].isSuspended = isSuspended }
+
   // MARK: Notices
 
   /// Informs the host, in a separate event, that its interfaces changed; several changes at once are reported once.

@@ -92,6 +92,9 @@ extension Simulator {
     // A packet that a rule drops here has not arrived.
     let treatment = treatment(of: slot, at: host)
     if treatment.isDropped { return fabric.drop(slot, .rule, by: subject) }
+    if hosts[host.index].isSuspended, fabric.flights[slot].header.transport == .udp {
+      return fabric.drop(slot, .suspended, by: subject)
+    }
     if let interface { fabric.observe(slot, on: interface, .rx) }
     let flight = fabric.flights[slot]
     guard !flight.failsChecksum else { return fabric.drop(slot, .corrupt, by: subject) }

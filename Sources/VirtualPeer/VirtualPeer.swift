@@ -60,6 +60,8 @@ public final class VirtualPeer {
   /// The peer's device.
   public let device: Device
   package let runtime: HostRuntime
+  /// The states of the app, as its system sees it.
+  package let lifecycle: AppLifecycle
   private let app: any CallApp
   private let connections: PeerConnectionFactory
   private let tasks: PeerTasks
@@ -131,6 +133,9 @@ public final class VirtualPeer {
         connections: connections,
         trace: PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary, peers: peers),
         settings: configuration.settings, servers: configuration.servers.mapValues(\.endpoint)))
+    lifecycle = AppLifecycle(runtime: runtime, device: device, trace: trace, subject: subject) { [unowned app] change in
+      app.deviceChanged(change)
+    }
     runtime.onInterfacesChanged = { [unowned self] in interfacesChanged() }
   }
 
@@ -154,6 +159,8 @@ public final class VirtualPeer {
       } else if DataChannelVocabulary.actions.contains(where: { $0.name == action.name }) {
         guard let dataChannels else { throw ActionError("there are no data channels") }
         try dataChannels.perform(action, on: connections.openSubjects)
+      } else if runtime.isSuspended {
+        throw ActionError("the app is suspended")
       } else {
         try app.perform(withUserIDs(action))
       }
@@ -210,6 +217,7 @@ public final class VirtualPeer {
   /// Ends the app and releases everything it holds.
   public func shutDown() {
     isShutDown = true
+    lifecycle.shutDown()
     dataChannels?.shutDown()
     app.shutDown()
     tasks.shutDown()

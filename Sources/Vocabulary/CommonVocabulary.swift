@@ -76,6 +76,9 @@ public enum CommonVocabulary {
     ValueDeclaration(
       "visible", .flag,
       "pictures of the other side are being shown; false after 1 s without a new one; of peers with video"),
+    ValueDeclaration(
+      "app.state", .choice(["active", "inactive", "background", "suspended"]),
+      "the state of the app, as its system sees it; a suspended one runs nothing"),
     network,
   ]
 

@@ -34,7 +34,7 @@ import Testing
     var read: @Sendable (World) throws -> [String: String]
   }
 
-  static let objects = [link, nat, firewall, openBorder, relay, silence, device]
+  static let objects = [link, nat, firewall, openBorder, relay, silence, device, app]
 
   // MARK: Objects
 
@@ -180,6 +180,26 @@ import Testing
       ]
     },
     read: { ["late": "\(try #require($0.peer("alice")).device.audioLatency.milliseconds)"] })
+
+  static let app = Object(
+    description: "app",
+    variants: {
+      [
+        Variant("device.background, peer: alice", ["left": "true"]),
+        Variant("device.inactive, peer: alice", ["covered": "true"]),
+        Variant("device.suspend, peer: alice", ["suspended": "true"]),
+        Variant("device.audio-interruption, peer: alice", ["taken": "true"]),
+        Variant("device.phone-call, peer: alice, answered: true", ["phone": "answered"]),
+        Variant("device.phone-call, peer: alice, answered: false", ["phone": "ringing"]),
+      ]
+    },
+    read: { world in
+      let conditions = try #require(world.peer("alice")).lifecycle.conditions
+      return [
+        "left": "\(conditions.isLeft)", "covered": "\(conditions.isCovered)", "suspended": "\(conditions.isSuspended)",
+        "taken": "\(conditions.isAudioTaken)", "phone": conditions.phoneCall.map { "\($0)" } ?? "none",
+      ]
+    })
 
   // MARK: The property
 

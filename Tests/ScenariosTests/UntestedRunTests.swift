@@ -181,7 +181,8 @@ import Testing
     "nat.set, network: alice/wifi, udp_idle: 60s", "nat.remap, network: alice/wifi",
     "firewall.block, network: alice/wifi, protocol: udp, for: 3s", "signal.disconnect, peer: alice, for: 400ms",
     "clock.jump, peer: alice, by: 1h", "nat.set, network: alice/wifi, quota: 1",
-    "device.audio-late, peer: bob, by: 20ms",
+    "device.audio-late, peer: bob, by: 20ms", "device.background, peer: alice, for: 1s",
+    "device.audio-interruption, peer: bob, for: 1s", "device.phone-call, peer: bob, answered: false, for: 1s",
   ])
   func `a fault that met something is fine`(fault: String) throws {
     let result = try run(fault: fault, for: "")

@@ -120,6 +120,11 @@ final class CallClient {
     environment.device.setAudioSessionActive(true)
   }
 
+  /// Takes the audio again for a call that had it before an interruption.
+  func resumeAudio() {
+    if session?.isAccepted == true, formerAudio != nil { environment.device.setAudioSessionActive(true) }
+  }
+
   private func deinitializeAudio() {
     guard let formerAudio else { return }
     self.formerAudio = nil

@@ -56,6 +56,10 @@ public final class ConnectyCubeApp: CallApp {
     client.networkChanged()
   }
 
+  public func deviceChanged(_ change: DeviceChange) {
+    if case .audioInterruptionEnded(shouldResume: true) = change { client.resumeAudio() }
+  }
+
   public func shutDown() {
     client.shutDown()
     chat.shutDown()

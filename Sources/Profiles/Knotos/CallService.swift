@@ -363,6 +363,12 @@ final class CallService: PeerConnectionDelegate {
     environment.device.setAudioSessionActive(true)
   }
 
+  /// Takes the audio again for a call that had it before an interruption.
+  func resumeAudio() {
+    guard call?.connection != nil, settings.audioSession != .never else { return }
+    environment.device.setAudioSessionActive(true)
+  }
+
   private func sendOffer(_ call: Call) {
     guard let connection = call.connection else { return }
     call.offeredAt = environment.clock.now

@@ -58,6 +58,10 @@ public final class KnotosApp: CallApp {
     service.networkChanged()
   }
 
+  public func deviceChanged(_ change: DeviceChange) {
+    if case .audioInterruptionEnded(shouldResume: true) = change { service.resumeAudio() }
+  }
+
   public func shutDown() {
     service.shutDown()
     socket.shutDown()

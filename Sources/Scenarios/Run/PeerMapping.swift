@@ -61,6 +61,7 @@ extension Device.Settings {
     self.init()
     audioClockDriftPPM = peer.clock.drift * 1e6
     mayRecord = peer.devices.permission == .granted
+    hasBackgroundAudio = peer.devices.backgroundAudio
     hasVideo = peer.video != nil
     let camera = peer.devices.camera?.value ?? .talkingHead
     self.camera = hasVideo ? CameraSource(rawValue: camera.rawValue) : nil

@@ -30,4 +30,6 @@ public enum DropReason: String, CaseIterable, Sendable {
   case natHairpin = "nat-hairpin"
   /// The network isolates its clients from each other.
   case isolated
+  /// The receiving host is suspended.
+  case suspended
 }

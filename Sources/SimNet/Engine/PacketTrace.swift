@@ -81,6 +81,7 @@ extension DropReason {
     case .rule: 12
     case .natHairpin: 13
     case .isolated: 14
+    case .suspended: 15
     }
   }
 }

@@ -11,6 +11,8 @@ struct Host: ~Copyable {
   /// The first socket on each port; others on the same port and another address are chained to it.
   var ports: [UInt16: UInt32] = [:]
   var openSockets = 0
+  /// Whether datagrams that arrive are lost: nobody reads them.
+  var isSuspended = false
   var pendingTimers = 0
   /// The change that a pending `interfacesChanged` event reports.
   var notice: EventNumber?

@@ -18,6 +18,8 @@ public final class Device {
     public var isSimulator = false
     /// The drift of the audio hardware's clock against true time, in parts per million; positive runs fast.
     public var audioClockDriftPPM = 0.0
+    /// Whether the app declares the audio background mode, and so runs on in the background while it records or plays.
+    public var hasBackgroundAudio = true
     /// Whether each connection sends back the audio it receives, instead of the microphone: an echo test service.
     public var echoes = false
 
@@ -37,6 +39,14 @@ public final class Device {
   private var lastHeard: Instant?
   private var isAudible = false
 
+  /// Called when the audio unit has stopped.
+  var onAudioStopped: (() -> Void)?
+  /// Whether the system has taken the audio from the app, and a call still wants it.
+  private(set) var isAudioInterrupted = false
+  /// Whether something else may use the audio now.
+  private(set) var isAudioTaken = false
+  private(set) var isCameraInterrupted = false
+
   private enum AudioUnitState { case stopped, running, failed }
 
   /// The silence after which a call counts as silent: longer than a pause in speech.
@@ -46,6 +56,8 @@ public final class Device {
   public static let pictureLimit = Interval.seconds(1)
 
   private var isMicrophoneOpen = false
+  /// Whether a call wants the camera.
+  private var wantsCamera = false
   private var isCameraOpen = false
   private var isCapturing = false
   private var isVisible = false
@@ -72,9 +84,46 @@ public final class Device {
   }
 
   /// Activates or deactivates the audio session, and writes it into the trace.
-  public func setAudioSessionActive(_ active: Bool) {
+  ///
+  /// - Returns: False if something else has the audio now.
+  @discardableResult
+  public func setAudioSessionActive(_ active: Bool) -> Bool {
+    guard !active || !isAudioTaken else { return false }
     audioSession.setActive(active)
     traceSession()
+    if active, isAudioInterrupted {
+      isAudioInterrupted = false
+      startAudioUnit()
+    }
+    return true
+  }
+
+  // MARK: Interruptions
+
+  /// Takes the audio from the app: its session is inactive, and its audio unit stands.
+  func interruptAudio() {
+    isAudioTaken = true
+    guard audioSession.isActive || audioUnit == .running else { return }
+    isAudioInterrupted = isAudioInterrupted || audioUnit != .stopped
+    audioSession.setActive(false)
+    traceSession()
+    let wants = isAudioInterrupted
+    stopAudioUnit()
+    isAudioInterrupted = wants
+  }
+
+  /// Lets the app have the audio again: it takes it by activating its session.
+  func endAudioInterruption() { isAudioTaken = false }
+
+  /// Takes the camera's pictures from the app, or gives them back.
+  ///
+  /// - Returns: Whether that changed something of a camera in use.
+  func setCameraInterrupted(_ isInterrupted: Bool) -> Bool {
+    guard isInterrupted != isCameraInterrupted else { return false }
+    isCameraInterrupted = isInterrupted
+    guard wantsCamera else { return false }
+    traceCamera()
+    return true
   }
 
   private func traceSession() {
@@ -145,7 +194,9 @@ public final class Device {
   package func stopAudioUnit() {
     if audioUnit == .running { setOpen(false) }
     audioUnit = .stopped
+    isAudioInterrupted = false
     setAudible(false)
+    onAudioStopped?()
   }
 
   private func setOpen(_ isOpen: Bool) {
@@ -169,6 +220,12 @@ public final class Device {
   // MARK: Camera and screen
 
   package func setCamera(open isOpen: Bool) {
+    wantsCamera = isOpen
+    traceCamera()
+  }
+
+  private func traceCamera() {
+    let isOpen = wantsCamera && !isCameraInterrupted
     guard isOpen != isCameraOpen else { return }
     isCameraOpen = isOpen
     trace.write(PeerEvents.camera, subject, isOpen)

@@ -7,6 +7,8 @@ internal import PeerSession
 final class AudioLoop {
   private static let period = audioDevicePeriod.interval
   static let frameSize = audioDevicePeriod.samplesPerChannel
+  /// The number of late callbacks that the hardware makes up for: two seconds.
+  private static let catchUpLimit: Int64 = 200
 
   /// A connection, which owns the environment that owns this loop.
   private struct Line { weak var connection: SessionConnection? }
@@ -58,6 +60,9 @@ final class AudioLoop {
 
   /// Schedules the next tick. The device's clock drifts, so deadlines are computed from the start and never accumulate.
   private func scheduleNext() {
+    // A device that was suspended makes up for no sound.
+    let due = (clock.now - beginning).nanoseconds / Self.period.nanoseconds
+    if due > ticks + Self.catchUpLimit { ticks = due }
     let nominal = Self.period * ticks
     let drift = nominal.scaled(by: -device.settings.audioClockDriftPPM / 1e6)
     let latency = device.takeLatency()

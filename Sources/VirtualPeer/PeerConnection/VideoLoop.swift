@@ -51,6 +51,9 @@ final class VideoLoop {
 
   /// Schedules the next tick from the start, so that rounding never accumulates.
   private func scheduleNext() {
+    // A device that was suspended makes up for no picture.
+    let due = (clock.now - beginning).nanoseconds * Int64(settings.frameRate) / 1_000_000_000
+    if due > ticks + Int64(settings.frameRate) { ticks = due }
     let next = beginning + Interval(nanoseconds: 1_000_000_000 * ticks / Int64(settings.frameRate))
     timer = clock.schedule(at: next) { [unowned self] in tick() }
   }
@@ -61,7 +64,7 @@ final class VideoLoop {
     scheduleNext()
     let now = clock.now
     environment.device.checkShown(at: now)
-    guard source != nil else { return }
+    guard source != nil, !environment.device.isCameraInterrupted else { return }
     environment.videoRecord.record(number, at: now)
     let size = PictureSize(settings.width, settings.height) ?? .vga
     let input = VideoInput(contentID: number, size: size, captured: now) { [video] in

@@ -22,8 +22,16 @@ public protocol CallApp: AnyObject, SendableMetatype {
   /// Handles a change of the interfaces or their addresses.
   func networkChanged()
 
+  /// Handles what the system says of the device and the app's state. Not called while the app is suspended.
+  func deviceChanged(_ change: DeviceChange)
+
   /// Ends the app at the end of the run: it hangs up and releases every timer, socket and connection.
   func shutDown()
+}
+
+extension CallApp {
+  /// Ignores the change.
+  public func deviceChanged(_ change: DeviceChange) {}
 }
 
 /// An action of a user, with the values that the vocabulary declares.

@@ -6,8 +6,14 @@ package final class HostRuntime: HostDelegate {
   package let clock: PeerClock
   package let network: PeerNetwork
   package var onInterfacesChanged: (() -> Void)?
+  private unowned let simulator: Simulator
+  private let host: HostID
+  /// What happened while the host was suspended, in order; nil while it runs.
+  private var held: [() -> Void]?
 
   package init(simulator: Simulator, host: HostID, wallClock: WallClock) {
+    self.simulator = simulator
+    self.host = host
     clock = PeerClock(simulator: simulator, host: host, wallClock: wallClock)
     network = PeerNetwork(simulator: simulator, host: host)
     simulator.setDelegate(self, of: host)
@@ -16,15 +22,42 @@ package final class HostRuntime: HostDelegate {
     }
   }
 
-  package func interfacesChanged() { onInterfacesChanged?() }
+  // MARK: Suspension
+
+  /// Whether nothing runs on the host: timers, streams and changes of interfaces wait, and datagrams are lost.
+  package var isSuspended: Bool { held != nil }
+
+  package func suspend() {
+    guard held == nil else { return }
+    held = []
+    simulator.setSuspended(host, true)
+  }
+
+  /// Goes on: what waited comes now, each in an event of its own.
+  package func resume() {
+    guard let waiting = held else { return }
+    held = nil
+    simulator.setSuspended(host, false)
+    for event in waiting { clock.schedule(after: .zero, event) }
+  }
+
+  private func run(_ event: @escaping () -> Void) { if held == nil { event() } else { held?.append(event) } }
+
+  // MARK: HostDelegate
+
+  package func interfacesChanged() { run { [unowned self] in onInterfacesChanged?() } }
 
   package func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) {
     network.received(datagram, on: socket, path: path)
   }
 
-  package func timerFired(_ token: UInt64) { clock.fire(token) }
+  package func timerFired(_ token: UInt64) { run { [clock] in clock.fire(token) } }
 
-  package func accepted(_ stream: StreamID, path: Path) { network.accepted(stream, path: path) }
+  package func accepted(_ stream: StreamID, path: Path) {
+    run { [network] in network.accepted(stream, path: path) }
+  }
 
-  package func streamEvent(_ event: StreamEvent, on stream: StreamID) { network.streamEvent(event, on: stream) }
+  package func streamEvent(_ event: StreamEvent, on stream: StreamID) {
+    run { [network] in network.streamEvent(event, on: stream) }
+  }
 }

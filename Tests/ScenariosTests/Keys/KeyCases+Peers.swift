@@ -20,6 +20,11 @@ extension KeyCases {
         "recording.file", ["keys/low.wav", "keys/high.wav", "keys/none.wav"],
         KeyWorld.lan(alice: ", devices: { mic: { file: <> } }")),
       KeyCase(words: "recording.at_end", KeyWorld.lan(alice: ", devices: { mic: { file: keys/low.wav, at_end: <> } }")),
+      KeyCase(
+        words: "devices.background_audio",
+        KeyWorld.lan(
+          alice: ", devices: { background_audio: <> }",
+          timeline: "  - { at: 600ms, fault: device.background, peer: alice, for: 8s }", talk: "20s")),
       KeyCase(words: "devices.permission", KeyWorld.lan(alice: ", devices: { permission: <> }")),
       KeyCase(
         "audio.ptime", ["10ms", "20ms", "40ms", "60ms", "80ms", "100ms", "120ms"],

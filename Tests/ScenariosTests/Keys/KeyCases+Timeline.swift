@@ -276,6 +276,15 @@ extension KeyCases {
         ("peer", ["alice", "bob"]), ("event", ["icecandidate", "connectionstatechange"]), ("by", ["300ms", "700ms"]),
       ],
       in: { KeyWorld.lan(timeline: $0, talk: "1s") }, at: "1ms")
+    + ["background", "inactive", "suspend", "audio-interruption"].flatMap { name in
+      fault(
+        "device.\(name)", ", peer: @peer, for: 8s", [("peer", ["alice", "bob"])],
+        in: { KeyWorld.lan(timeline: $0, talk: "20s") })
+    }
+    + fault(
+      "device.phone-call", ", peer: @peer, answered: @answered, for: 3s",
+      [("peer", ["alice", "bob"]), ("answered", ["true", "false"])],
+      in: { KeyWorld.lan(timeline: $0, talk: "10s") })
 
   private static let forging = entry("at: 50ms, fault: packet.forge, protocol: rtp, to: bob, for: 1s<>")
   private static let dropping = entry("at: 50ms, fault: packet.drop, protocol: rtp, for: 1s<>")

@@ -34,6 +34,8 @@ package enum PeerEvents {
   package static let actionRefused = TraceEvent("action-refused", ("action", String.self), ("reason", String.self))
   package static let accepted = TraceEvent("user.accepted", ("value", Bool.self))
 
+  /// The state of the app, as its system sees it.
+  package static let appState = TraceEvent("app.state", ("value", String.self))
   /// The interface that the device prefers, by its name in the scenario.
   package static let network = TraceEvent("network", ("value", String.self))
   package static let openConnections = TraceEvent("connections.open", ("value", Int.self))

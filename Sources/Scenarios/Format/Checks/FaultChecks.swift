@@ -57,7 +57,8 @@ enum FaultChecks {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
-      .packetForge, .clockJump, .signalDelay, .deviceEventsLate, .deviceAudioLate:
+      .packetForge, .clockJump, .signalDelay, .deviceEventsLate, .deviceAudioLate, .deviceBackground, .deviceInactive,
+      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
       return nil
     }
   }
@@ -133,7 +134,8 @@ enum FaultChecks {
     case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .deviceAudioLate, .deviceEventsLate:
+      .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .deviceAudioLate, .deviceEventsLate, .deviceBackground,
+      .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
       return nil
     }
   }
@@ -192,7 +194,9 @@ enum FaultChecks {
   private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     switch fault.kind {
     case .packetDrop, .packetForge, .dtlsDrop: checkPuppets(fault, scenario, &reading)
-    case .clockJump, .deviceAudioLate, .deviceEventsLate: checkDevice(fault, scenario, &reading)
+    case .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend,
+      .devicePhoneCall, .deviceAudioInterruption:
+      checkDevice(fault, scenario, &reading)
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,

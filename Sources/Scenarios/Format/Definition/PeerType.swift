@@ -92,6 +92,9 @@ extension Scenario.Devices {
       .key(
         "camera", ValueFormat<Scenario.Devices.Camera>.choice.located, \.camera, default: "talking-head",
         "what the camera of a peer with video sees; none for a device without one"),
+      .key(
+        "background_audio", .flag, \.backgroundAudio, default: "true",
+        "whether the app declares that it plays or records in the background, and so runs on there"),
     ])
 }
 

@@ -37,6 +37,11 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case clockJump = "clock.jump"
   case deviceAudioLate = "device.audio-late"
   case deviceEventsLate = "device.events-late"
+  case deviceBackground = "device.background"
+  case deviceInactive = "device.inactive"
+  case deviceSuspend = "device.suspend"
+  case devicePhoneCall = "device.phone-call"
+  case deviceAudioInterruption = "device.audio-interruption"
 }
 
 /// One parameter of a fault. Names of links, networks and servers are checked against the cell's topology.
@@ -247,6 +252,21 @@ extension FaultKind {
             "event", .value(.choice(ConnectionEventName.allCases.map(\.rawValue))), "only this event; all without it"),
           FaultParameter("by", .value(.duration), required: true, "how late"),
         ], "events of the peer connections of a device reach its app late, in another order than others")
+    case .deviceBackground:
+      declare(
+        [Self.peer("whose app")],
+        "the user leaves the app: it runs on while it declares background audio and plays or records, and else for 5 s")
+    case .deviceInactive: declare([Self.peer("whose app")], "something is shown over the app, such as a banner")
+    case .deviceSuspend:
+      declare([Self.peer("whose app")], "the system suspends the app: nothing of it runs, and datagrams are lost")
+    case .devicePhoneCall:
+      declare(
+        [
+          Self.peer("whose device"),
+          FaultParameter("answered", .value(.flag), required: true, "whether the user answers, which suspends the app"),
+        ], "a cellular call takes the audio from the app; without CallKit it can also suspend it")
+    case .deviceAudioInterruption:
+      declare([Self.peer("whose device")], "another app takes the audio")
     }
   }
 
@@ -260,7 +280,8 @@ extension FaultKind {
       .firewallAllow, .turnDeny, .turnReject, .turnCertificate, .stunSilent, .signalDrop, .signalDelay,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
       .packetForge,
-      .deviceAudioLate, .deviceEventsLate:
+      .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall,
+      .deviceAudioInterruption:
       true
     }
   }
@@ -274,7 +295,8 @@ extension FaultKind {
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop,
-      .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate:
+      .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
+      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
       false
     }
   }
@@ -287,7 +309,8 @@ extension FaultKind {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop,
-      .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate:
+      .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
+      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
       false
     }
   }

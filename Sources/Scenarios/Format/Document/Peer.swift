@@ -114,6 +114,8 @@ extension Scenario {
     public var permission = Permission.granted
     /// The pictures of the camera; nil for the usual one of a peer with video.
     public var camera: Located<Camera>?
+    /// Whether the app declares the audio background mode.
+    public var backgroundAudio = true
     /// Creates a permitted microphone that picks up speech.
     public init() {}
   }

@@ -19,6 +19,7 @@ extension DropReason {
     case .rule: "a fault drops packets like this: packet.drop or dtls.drop"
     case .natHairpin: "it went from inside a NAT to an outside address of the same NAT, which sends nothing back in"
     case .isolated: "one client of a network sent it to another, and the network keeps its clients apart"
+    case .suspended: "the app that it is for is suspended, and its system keeps no datagrams for it"
     }
   }
 }

@@ -77,7 +77,7 @@ struct FaultHistory {
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .packetDrop,
       .packetForge,
-      .deviceAudioLate:
+      .deviceAudioLate, .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
       false
     }
   }

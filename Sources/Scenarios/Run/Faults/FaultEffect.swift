@@ -20,10 +20,16 @@ enum FaultEffect {
   case packetRules([PacketRule])
   case audioLatency(peer: String, Interval)
   case eventLateness(peer: String, [ConnectionEventName], Interval)
+  case deviceCondition(peer: String, DeviceCondition)
   // Effects that are over at once.
   case natEvent(network: String, NATEvent)
   case turnEvent(server: String, TURNEvent)
   case clockJump(peer: String, Interval)
+
+  enum DeviceCondition {
+    case left, covered, suspended, audioTaken
+    case phoneCall(isAnswered: Bool)
+  }
 
   enum LinkChange {
     case down, up
@@ -129,6 +135,13 @@ extension FaultEffect {
       }
       self = .eventLateness(
         peer: try arguments.text("peer"), names ?? ConnectionEventName.allCases, try arguments.duration("by"))
+    case .deviceBackground: self = .deviceCondition(peer: try arguments.text("peer"), .left)
+    case .deviceInactive: self = .deviceCondition(peer: try arguments.text("peer"), .covered)
+    case .deviceSuspend: self = .deviceCondition(peer: try arguments.text("peer"), .suspended)
+    case .devicePhoneCall:
+      guard case .flag(let isAnswered)? = fault.arguments["answered"] else { throw arguments.missing("answered") }
+      self = .deviceCondition(peer: try arguments.text("peer"), .phoneCall(isAnswered: isAnswered))
+    case .deviceAudioInterruption: self = .deviceCondition(peer: try arguments.text("peer"), .audioTaken)
     }
   }
 }

@@ -165,6 +165,11 @@ final class FaultLayer {
       try lay(over: state, &instance) { $0 = latency }
       instance.reach = FaultReach(
         state, instance.id, known: "it was as late already", lack: "none of its audio was so late")
+    case .deviceCondition(let peer, let condition):
+      let state = try states.deviceConditions(of: peer)
+      try lay(over: state, &instance) { condition.apply(to: &$0) }
+      instance.reach = FaultReach(
+        state, instance.id, known: "the device was like that already", lack: "the app's state did not change")
     case .eventLateness(let peer, let names, let lateness):
       let state = try states.eventLateness(of: peer)
       let id = instance.id
@@ -317,6 +322,18 @@ final class FaultLayer {
     case .expirePermissions: turn.expirePermissions()
     case .expireChannels: turn.expireChannels()
     case .disconnect: turn.resetStreams()
+    }
+  }
+}
+
+extension FaultEffect.DeviceCondition {
+  fileprivate func apply(to conditions: inout DeviceConditions) {
+    switch self {
+    case .left: conditions.isLeft = true
+    case .covered: conditions.isCovered = true
+    case .suspended: conditions.isSuspended = true
+    case .audioTaken: conditions.isAudioTaken = true
+    case .phoneCall(let isAnswered): conditions.phoneCall = isAnswered ? .answered : .ringing
     }
   }
 }

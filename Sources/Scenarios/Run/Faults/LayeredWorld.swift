@@ -16,6 +16,7 @@ final class LayeredWorld {
   private var certificates: [String: LayeredState<Topology.Server.Certificate, Int>] = [:]
   private var refusals: [String: LayeredState<Bool, Int>] = [:]
   private var latencies: [String: LayeredState<Interval, Int>] = [:]
+  private var deviceConditions: [String: LayeredState<DeviceConditions, Int>] = [:]
   private var eventLatenesses: [String: LayeredState<EventLateness, [ConnectionEventName: Int]>] = [:]
 
   init(_ world: World) { self.world = world }
@@ -99,6 +100,14 @@ final class LayeredWorld {
       LayeredState(
         read: { device.audioLatency }, write: { device.setAudioLatency($0) },
         measure: .init { device.callbackCount })
+    }
+  }
+
+  func deviceConditions(of peer: String) throws -> LayeredState<DeviceConditions, Int> {
+    let lifecycle = try world.participant(peer).lifecycle
+    return deviceConditions.state(peer) {
+      LayeredState(
+        read: { DeviceConditions() }, write: { lifecycle.set($0) }, measure: .init { lifecycle.changeCount })
     }
   }
 
