@@ -21,7 +21,7 @@ final class ConnectyCubeSession {
   /// Whether this user placed or accepted the call.
   private(set) var isAccepted: Bool
   private let began: Instant
-  /// How long a call rings here after the last word of a caller.
+  /// How long a call rings here, from its first signal on.
   private var ringGuard: PeerTimer? { didSet { oldValue?.cancel() } }
   /// The end code of the opponent who left last.
   private var lastCode = "failed"
@@ -166,6 +166,7 @@ final class ConnectyCubeSession {
 
   /// A caller that vanishes must not ring for ever.
   private func ring() {
+    guard ringGuard == nil else { return }
     ringGuard = environment.clock.schedule(after: settings.answerInterval) { [weak self] in
       guard let self else { return }
       lastCode = "missed"

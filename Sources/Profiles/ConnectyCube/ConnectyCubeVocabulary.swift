@@ -216,7 +216,7 @@ extension ConnectyCubeApp {
       "rejected", "The last opponent refused.", provenance: .documented, blames: .other, isRefusal: true),
     CodeDeclaration("no-answer", "The last opponent did not answer.", provenance: .documented, blames: .time),
     CodeDeclaration(
-      "missed", "It rang for the answer interval after the last word of a caller.", provenance: .inferred,
+      "missed", "It rang for the answer interval.", provenance: .inferred,
       blames: .time),
     CodeDeclaration("failed", "The last connection failed.", provenance: .documented, blames: .network),
     CodeDeclaration(
