@@ -212,8 +212,10 @@ public final class SuiteRunner {
     let closing = arms.close(overrides: plan.overrides)
     if options.judgesArms { summary.notJudged += closing.notJudged }
     if let comparison = closing.comparison { comparisons.append(comparison) }
+    // Whoever compares elsewhere judges there.
+    if closing.comparison != nil, !options.judgesArms { hasJudged = true }
     guard options.judgesArms, let run = closing.run else { return }
-    hasJudged = true
+    if closing.comparison?.deltas.isEmpty == false { hasJudged = true }
     report(run)
   }
 
