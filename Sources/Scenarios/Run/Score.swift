@@ -1,16 +1,16 @@
 /// What an external program scores of the speech that a peer heard in a run, compared with what was said.
-public struct Score: Hashable, Sendable {
+package struct Score: Hashable, Sendable {
   /// The name of the scorer.
-  public var scorer: String
+  package var scorer: String
   /// The peer that heard the speech.
-  public var peer: String
+  package var peer: String
   /// The score; nil if there is none.
-  public var value: Double?
+  package var value: Double?
   /// Why there is no score; nil if there is one.
-  public var problem: String?
+  package var problem: String?
 
   /// Makes a score, or the lack of one.
-  public init(scorer: String, peer: String, value: Double? = nil, problem: String? = nil) {
+  package init(scorer: String, peer: String, value: Double? = nil, problem: String? = nil) {
     self.scorer = scorer
     self.peer = peer
     self.value = value

@@ -19,7 +19,7 @@ package struct ScorerPreset: Sendable {
       print(pesq.pesq(16000, read(sys.argv[1]), read(sys.argv[2]), "wb"))' {ref16} {deg16}
       """,
     check: "python3 -c 'import numpy, pesq'",
-    remedy: "install it where python3 finds it: python3 -m pip install pesq; mind the licence of ITU-T P.862")
+    remedy: "install it where python3 finds it: python3 -m pip install numpy pesq; mind the licence of ITU-T P.862")
 
   private static let visqol = ScorerPreset(
     name: "visqol", title: "ViSQOL, speech mode",
