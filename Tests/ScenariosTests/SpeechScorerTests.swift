@@ -230,6 +230,35 @@ import Testing
     #expect(report.json(.current)["points"]?.array?.first?["unscored"]?.array?.count == 1)
   }
 
+  @Test func `ranks are compared over the arms at all points, and too few of them are told`() throws {
+    let file = try load()
+    var ledger = ArmLedger()
+    for entry in SuitePlan(files: [file], hash: 0, selection: SuiteSelection()).entries {
+      var result = try reply(entry.cell, file, [])
+      result.scores = [Score(scorer: "s", peer: "bob", value: entry.cell.scenario.arms?.own == "low" ? 2 : 3)]
+      ledger.add(result, of: entry)
+    }
+    let point = try #require(ledger.close(overrides: []).comparison)
+    let few = CompareReport([point], correlatingWith: "bob.s")
+    #expect(few.correlations.isEmpty)
+    #expect(
+      CompareText(few, style: .plain).text.contains("no rank correlation with bob.s: fewer than 5 arms at points"))
+    let points = (0..<3).map { shift in
+      var point = point
+      let values = { (base: Double) in ["as-is": [UInt64(1): base + Double(shift)], "low": [1: base - Double(shift)]] }
+      for index in point.numbers.indices { point.numbers[index].samples = values(index == 0 ? -9 : 9) }
+      return point
+    }
+    let many = CompareReport(points, correlatingWith: "bob.s")
+    #expect(many.correlations.map(\.count) == [6])
+    #expect(many.correlations.first?.number == "bob.q.concealment mean")
+    #expect(many.correlations.first?.spearman == 1 && many.correlations.first?.kendall == 1)
+    #expect(many.uncorrelated == nil)
+    #expect(CompareText(many, style: .plain).text.contains("rank correlation with bob.s\n"))
+    #expect(ComparePage(many, environment: .current).html.contains("<h2>Rank correlation</h2>"))
+    #expect(many.json(.current)["correlations"]?.array?.count == 1)
+  }
+
   @Test func `encoders that leave redundancy out or narrow the sound are told`() throws {
     let file = try load()
     var ledger = ArmLedger()

@@ -28,6 +28,7 @@ package struct ComparePage {
     }
     let correlations = report.correlations
     if !correlations.isEmpty { out += card("Rank correlation", table(correlations)) }
+    if let line = report.uncorrelated { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
     let lines = CompareText(report, style: .plain).closing.split(whereSeparator: \.isNewline)
     let about = lines.map { "<p>\(StaticPage.escaped(String($0)))</p>\n" }.joined()
     return out

@@ -24,6 +24,7 @@ package struct CompareText {
     if let first = correlations.first {
       out += "\n\(style.paint("rank correlation with \(first.reference)", .strong))\n" + table(Self.rows(correlations))
     }
+    if let line = report.uncorrelated { out += "\n\(style.paint(line, .warning))\n" }
     return out + "\n" + closing
   }
 

@@ -61,6 +61,14 @@ extension CompareReport {
   /// The fewest arms at points of which a rank correlation says anything.
   private static let leastCount = 5
 
+  /// Why there is no correlation with the reference, in words; nil if there is one, or no reference.
+  package var uncorrelated: String? {
+    guard let reference, correlations.isEmpty else { return nil }
+    return
+      "no rank correlation with \(reference): fewer than \(Self.leastCount) arms at points have it and another number "
+      + "with a direction"
+  }
+
   /// The names of all numbers, without their windows.
   package var titles: [String] { points.flatMap(\.numbers).map(\.title).inOrderOfAppearance }
 
