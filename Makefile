@@ -80,4 +80,4 @@ bench: build-bench ## measures speed against the figures we aim for
 	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) $(PLANTED) .build-fuzz .build-asan .build-tsan .build-examples .fuzz callsim-runs interop-runs interop/.venv interop/.pion
+	rm -rf .build $(RELEASE) $(PLANTED) .build-fuzz .build-asan .build-tsan .build-examples .fuzz callsim-runs interop-runs interop/.venv interop/.venv-scores interop/.pion

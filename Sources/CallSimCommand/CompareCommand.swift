@@ -25,6 +25,24 @@ struct CompareCommand: ParsableCommand {
 
   @OptionGroup var chosen: SelectionArguments
 
+  @Option(
+    help: ArgumentHelp(
+      "Score what is heard with a program, as a number to compare; 'doctor' names ready ones. Its last word is the score.",
+      valueName: "name='command {ref} {deg}'"))
+  var scorer: [String] = []
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("How long a scorer may take.", valueName: "seconds"))
+  var scorerLimit = SpeechScorer.usualLimit
+
+  @Option(
+    help: ArgumentHelp(
+      "Show how far every number ranks the arms at all points as this one does: a scorer, or a value and statistic.",
+      valueName: "scorer"))
+  var correlate: String?
+
+  @Flag(help: "Show the processor time that encoders and decoders take on this machine.")
+  var cpu = false
+
   @Option(help: ArgumentHelp("The confidence of the intervals that are shown.", valueName: "95%"))
   var interval = "95%"
 
@@ -42,6 +60,7 @@ struct CompareCommand: ParsableCommand {
 
   func run() throws {
     let confidence = try Self.confidence(interval)
+    let scorers = try scorers()
     var requests = try CompareOutputs(report, open: open)
     let overrides = try scenarios.parsedOverrides() + arms.overrides()
     let collection = try scenarios.load(arms.overrides())
@@ -58,24 +77,28 @@ struct CompareCommand: ParsableCommand {
       Output.error("error: nothing to compare; \(hint)\n")
       throw ExitStatus.vacuous.code
     }
+    try check(scorers, compared)
     try programs.check(compared.map { ($0.path, $0.cell) }, overrides: overrides)
     try requests.open(inputs: collection.inputs)
     var rounds = CompareRounds(collection: collection, selection: selection, plan: plan)
-    let status = try play(&rounds)
-    let report = CompareReport(rounds.points, confidence: confidence)
+    let status = try play(&rounds, scorers)
+    let report = CompareReport(
+      rounds.points, confidence: confidence, correlatingWith: reference(scorers, rounds.points))
     try requests.write(report)
     if !requests.isOutputTaken { Output.text(CompareText(report, style: Output.style(for: 1)).text) }
-    throw tell(rounds.points, status).code
+    throw tell(rounds.points, scorers, status).code
   }
 
   /// Plays rounds until every difference is as precise as its file asks, or all seeds are used.
-  private func play(_ rounds: inout CompareRounds) throws -> ExitStatus {
+  private func play(_ rounds: inout CompareRounds, _ scorers: [SpeechScorer]) throws -> ExitStatus {
     var status = ExitStatus.pass
     while let plan = rounds.next() {
       var options = SuiteRunner.Options(executable: WorkerCommand.executable, workerArguments: [WorkerCommand.name])
       options.jobs = chosen.jobs.count
       options.artifacts = .none
       options.judgesArms = false
+      options.scorers = scorers
+      options.timesCodecs = cpu
       let detail: TerminalReporter.Detail = !quiet && Output.isTerminal(2) ? .live : .quiet
       let people = TerminalReporter(detail: detail, style: Output.style(for: 2), write: { Output.error($0) })
       let runner = SuiteRunner(plan: plan, options: options, reporters: [people])
@@ -92,8 +115,13 @@ struct CompareCommand: ParsableCommand {
   }
 
   /// Prints what is wrong with the comparisons.
-  private func tell(_ points: [ArmComparison], _ status: ExitStatus) -> ExitStatus {
+  private func tell(_ points: [ArmComparison], _ scorers: [SpeechScorer], _ status: ExitStatus) -> ExitStatus {
     var status = status
+    for line in points.flatMap(\.unscoredTexts) { Output.error("no score: \(TextStyle.printable(line))\n") }
+    for scorer in scorers where !points.contains(where: { $0.hasScores(of: scorer.name) }) {
+      Output.error("error: the scorer '\(scorer.name)' gave no score of any run\n")
+      status = status.worse(.inconclusive)
+    }
     for point in points {
       var run = point.judgement(overrides: [])
       guard !run.result.findings.isEmpty else { continue }
@@ -102,6 +130,48 @@ struct CompareCommand: ParsableCommand {
       status = status.worse(ExitStatus(run.result.verdict))
     }
     return status
+  }
+
+  // MARK: Scorers
+
+  private func scorers() throws -> [SpeechScorer] {
+    guard (1...86_400).contains(scorerLimit) else {
+      throw UsageProblem(message: "--scorer-limit takes 1 to 86400 seconds, not \(scorerLimit)")
+    }
+    var scorers: [SpeechScorer] = []
+    for text in scorer {
+      do { scorers.append(try SpeechScorer(text, limit: scorerLimit)) } catch {
+        throw UsageProblem(message: error.message)
+      }
+    }
+    for (index, scorer) in scorers.enumerated() where scorers[..<index].contains(where: { $0.name == scorer.name }) {
+      throw UsageProblem(message: "--scorer names '\(scorer.name)' twice")
+    }
+    return scorers
+  }
+
+  /// Checks that every scenario has sound to score, and that `--correlate` names a number.
+  private func check(_ scorers: [SpeechScorer], _ compared: [SuitePlan.Entry]) throws {
+    let measured = compared.flatMap(\.cell.scenario.expectations).compactMap { $0.delta?.metric }
+    let titles = measured.map { ArmComparison.Number(kind: .metric($0)).title }
+    let known = (scorers.map(\.name) + titles).inOrderOfAppearance
+    if let correlate, !known.contains(correlate) {
+      throw UsageProblem(
+        message: "--correlate: no number is called '\(correlate)'; there are: \(known.joined(separator: ", "))")
+    }
+    guard !scorers.isEmpty else { return }
+    for entry in compared where entry.cell.scenario.media != .real {
+      throw UsageProblem(
+        message: "--scorer: \(TextStyle.printable(entry.path)) has modelled media, and no sound to score; write "
+          + "media: real, or name files that have it")
+    }
+  }
+
+  /// Returns the name of the number that ranks are compared with; nil without `--correlate`, or if it has no value.
+  private func reference(_ scorers: [SpeechScorer], _ points: [ArmComparison]) -> String? {
+    guard let correlate else { return nil }
+    let isScorer = scorers.contains { $0.name == correlate }
+    return CompareReport(points).titles.first { isScorer ? $0.hasSuffix(".\(correlate)") : $0 == correlate }
   }
 
   private static func confidence(_ text: String) throws -> Double {

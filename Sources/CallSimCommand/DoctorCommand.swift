@@ -25,6 +25,10 @@ struct DoctorCommand: ParsableCommand {
     // The machine may lack this: scenarios with programs are then skipped.
     let problem = ExternalPrograms.problem
     Output.text(Self.row("real programs", problem.map { "no: \($0)" } ?? "ok"))
+    for preset in ScorerPreset.all {
+      let state = preset.isInstalled ? "ok: \(preset.title)" : "no: \(preset.remedy)"
+      Output.text(Self.row("scorer \(preset.name)", state))
+    }
     throw (checks.allSatisfy(\.isPassed) ? ExitStatus.pass : .inconclusive).code
   }
 

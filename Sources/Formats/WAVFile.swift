@@ -1,12 +1,16 @@
-/// A WAV file of 16-bit mono PCM at 48 kHz. The lengths in its header are filled in at the end.
+/// A WAV file of 16-bit mono PCM. The lengths in its header are filled in at the end.
 package final class WAVFile {
-  private static let sampleRate: UInt32 = 48_000
   private static let headerSize = 44
+  private let sampleRate: UInt32
   private let sink: FileSink
 
-  package init(path: String) throws(FileError) {
+  /// Begins a file.
+  ///
+  /// - Parameter sampleRate: in Hz.
+  package init(path: String, sampleRate: UInt32 = 48_000) throws(FileError) {
+    self.sampleRate = sampleRate
     sink = try FileSink(path: path, mode: .patched)
-    sink.write(Self.header(dataSize: 0).span.bytes)
+    sink.write(Self.header(dataSize: 0, sampleRate).span.bytes)
   }
 
   package func append(_ samples: Span<Int16>) {
@@ -16,11 +20,11 @@ package final class WAVFile {
 
   package func close() throws(FileError) {
     let dataSize = UInt32(clamping: sink.byteCount - Self.headerSize)
-    sink.patch(Self.header(dataSize: dataSize), at: 0)
+    sink.patch(Self.header(dataSize: dataSize, sampleRate), at: 0)
     try sink.close()
   }
 
-  static func header(dataSize: UInt32) -> [UInt8] {
+  static func header(dataSize: UInt32, _ sampleRate: UInt32 = 48_000) -> [UInt8] {
     var bytes: [UInt8] = []
     func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value.littleEndian) { bytes += $0 } }
     bytes += "RIFF".utf8

@@ -152,7 +152,7 @@ import Testing
   private static let repeated = [
     "run": ["set", "peer", "arm", "measure", "pass-env", "tag", "k", "cell", "report"],
     "replay": ["trace", "set", "peer", "arm", "measure", "pass-env"],
-    "compare": ["set", "peer", "arm", "measure", "pass-env", "tag", "k", "cell", "report"],
+    "compare": ["set", "peer", "arm", "measure", "pass-env", "tag", "k", "cell", "scorer", "report"],
     "diff": ["set"], "coverage": ["set", "peer", "pass-env", "tag", "k", "cell"], "validate": ["set", "peer"],
     "list": ["set", "peer"], "live": ["stun", "turn", "interface"],
     "turn": ["listen", "listen-tls", "relay-ip", "external-ip", "user", "allow", "deny"],

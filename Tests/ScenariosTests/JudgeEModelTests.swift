@@ -32,6 +32,17 @@ import Testing
     #expect(Self.isClose(model.meanOpinionScore(connection), score))
   }
 
+  /// G.113 of 1999 tabulates impairments that its later formula was fitted to.
+  @Test(arguments: [
+    (EModel.Codec(impairment: 11, robustness: 19), 2.0, 19.0), (EModel.Codec(impairment: 11, robustness: 19), 8, 36),
+    (EModel.Codec(impairment: 11, robustness: 19), 16, 49), (EModel.Codec(impairment: 5, robustness: 10), 5, 33),
+    (.g711WithConcealment, 10, 25),
+  ])
+  func `loss impairs codecs as the older tables have it`(_ codec: EModel.Codec, _ loss: Double, _ tabulated: Double) {
+    let model = EModel(bandwidth: .narrowband, codec: codec)
+    #expect(abs(model.effectiveImpairment(loss: loss, burstRatio: 1) - tabulated) < 2.5)
+  }
+
   @Test func `wideband has its own scale`() {
     let clean = EModel(bandwidth: .wideband, codec: .init(impairment: 0, robustness: 4.3))
     #expect(Self.isClose(clean.rating(.init()), 128.846315))

@@ -70,6 +70,22 @@ import Vocabulary
     return quality.meanOpinionScore ?? 0
   }
 
+  @Test(arguments: [(9_600, 10, 1.0), (19_200, 20, 1), (19_200, 10, 1.8), (57_600, 12, 2)] as [(Int64, Int64, Double)])
+  func `the score is that of the formula for the loss and the bursts that were measured`(
+    concealed: Int64, events: Int64, burstRatio: Double
+  ) {
+    var quality = estimator(isMeasured: true)
+    for (seconds, samples, events) in [(0, 0, 0), (4, concealed, events)] as [(Int64, Int64, Int64)] {
+      quality.add(
+        report(seconds: seconds, concealed: samples, events: events, mimeType: "audio/PCMU"),
+        mouthToEar: .milliseconds(250), at: .zero + .seconds(seconds))
+    }
+    let connection = EModel.Connection(
+      delay: 250, loss: Double(concealed) / (4 * 48_000) * 100, burstRatio: burstRatio)
+    let model = EModel(bandwidth: .fullband, codec: .g711Fullband)
+    #expect(quality.meanOpinionScore.map { abs($0 - model.meanOpinionScore(connection)) < 1e-9 } == true)
+  }
+
   @Test func `codecs are scored on one scale, by their bandwidth`() {
     #expect(score("audio/opus") > score("audio/G722"))
     #expect(score("audio/G722") > score("audio/PCMU"))

@@ -58,7 +58,7 @@ import Vocabulary
       - { at: 9s, fault: link.set, link: bob/home, delay: 30ms, for: 7s }
       - { at: 30s, do: alice.hangup }
     expect:
-    \(WireQuantity.Kind.allCases.map { "  - { count: \"wire.\($0)(from: alice) > 0\", lte: 9 }\n" }.joined())
+    \(WireQuantity.Kind.allCases.map { "  - { count: \"wire.\($0.rawValue)(from: alice) > 0\", lte: 9 }\n" }.joined())
     \(NATValue.allCases.map { "  - { metric: network/alice/home.\($0.rawValue), stat: last, lt: 999999 }\n" }.joined())
     """
 

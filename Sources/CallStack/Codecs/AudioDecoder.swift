@@ -89,6 +89,8 @@ package enum AudioDecoder {
 
   /// Decodes a payload. Nil when it is malformed, or holds an event instead of sound.
   package func decode(_ payload: RawSpan, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
+    let begin = CodecTimer.shared.begin()
+    defer { CodecTimer.shared.end(.decoding, since: begin) }
     switch self {
     case .opus(let decoder): return Self.samples(decoder.decode(payload, into: &output))
     case .telephony(let decoder): return Self.samples(decoder.decode(payload, into: &output))
@@ -104,21 +106,25 @@ package enum AudioDecoder {
   package func decodeRedundancy(
     of payload: RawSpan, samples: Int, into output: inout OutputSpan<Int16>
   ) -> DecodedAudio? {
+    let begin = CodecTimer.shared.begin()
+    defer { CodecTimer.shared.end(.decoding, since: begin) }
     switch self {
-    case .opus(let decoder): Self.samples(decoder.decodeRedundancy(of: payload, samples: samples, into: &output))
-    case .telephony, .comfortNoise, .tones: nil
-    case .synthetic(let decoder): decoder.decodeRedundancy(of: payload, samples: samples)
+    case .opus(let decoder): return Self.samples(decoder.decodeRedundancy(of: payload, samples: samples, into: &output))
+    case .telephony, .comfortNoise, .tones: return nil
+    case .synthetic(let decoder): return decoder.decodeRedundancy(of: payload, samples: samples)
     }
   }
 
   /// Conceals `samples` of a missing packet.
   package func conceal(samples: Int, into output: inout OutputSpan<Int16>) -> DecodedAudio? {
+    let begin = CodecTimer.shared.begin()
+    defer { CodecTimer.shared.end(.decoding, since: begin) }
     switch self {
-    case .opus(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
-    case .telephony(let decoder): Self.samples(decoder.conceal(samples: samples, into: &output))
-    case .comfortNoise(let decoder): Self.samples(decoder.generate(samples, into: &output))
-    case .tones(let decoder): decoder.play(samples, into: &output)
-    case .synthetic(let decoder): decoder.conceal(samples: samples)
+    case .opus(let decoder): return Self.samples(decoder.conceal(samples: samples, into: &output))
+    case .telephony(let decoder): return Self.samples(decoder.conceal(samples: samples, into: &output))
+    case .comfortNoise(let decoder): return Self.samples(decoder.generate(samples, into: &output))
+    case .tones(let decoder): return decoder.play(samples, into: &output)
+    case .synthetic(let decoder): return decoder.conceal(samples: samples)
     }
   }
 

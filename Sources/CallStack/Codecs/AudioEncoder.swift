@@ -48,10 +48,12 @@ package enum AudioEncoder {
 
   /// Encodes interleaved samples; the synthetic codec keeps only their level.
   package func encode(_ samples: Span<Int16>, into output: inout OutputSpan<UInt8>) throws(CodecError) -> EncodedAudio {
+    let begin = CodecTimer.shared.begin()
+    defer { CodecTimer.shared.end(.encoding, since: begin) }
     switch self {
-    case .opus(let encoder): try encoder.encode(samples, into: &output)
-    case .telephony(let encoder): try encoder.encode(samples, into: &output)
-    case .synthetic(let encoder): try encoder.encode(AudioLevel(of: samples), into: &output)
+    case .opus(let encoder): return try encoder.encode(samples, into: &output)
+    case .telephony(let encoder): return try encoder.encode(samples, into: &output)
+    case .synthetic(let encoder): return try encoder.encode(AudioLevel(of: samples), into: &output)
     }
   }
 

@@ -40,7 +40,7 @@ package final class OpusEncoder {
     else { throw .library(code: code) }
     self.encoder = encoder
     self.settings = settings
-    past = cache.map(OpusEncoderPast.init)
+    past = CodecTimer.shared.isRunning ? nil : cache.map(OpusEncoderPast.init)
     try change(to: settings)
   }
 

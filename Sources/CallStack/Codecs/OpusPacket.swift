@@ -18,6 +18,9 @@ package struct OpusPacket: Hashable, Sendable {
   /// Whether the first frame carries low-bitrate redundancy of the previous packet (section 4.2.4).
   package let hasRedundancy: Bool
 
+  /// Whether the encoder found speech in the first frame (section 4.2.3); nil in CELT, which does not say.
+  package let isVoiced: Bool?
+
   /// The number of samples per channel in the packet, at 48 kHz.
   package var samplesPerChannel: Int { frameCount * frameSamples }
   /// Whether the packet only marks silence: with DTX it has at most two bytes.
@@ -49,6 +52,7 @@ package struct OpusPacket: Hashable, Sendable {
     frameCount = count
     hasRedundancy = Self.hasRedundancy(
       mode: mode, frameSamples: frameSamples, isStereo: isStereo, payload, firstFrame: firstFrame)
+    isVoiced = Self.isVoiced(mode: mode, frameSamples: frameSamples, payload, firstFrame: firstFrame)
   }
 
   /// The maximum size of one frame in bytes (section 3.4, rule R2), also the limit of explicit lengths.
@@ -111,6 +115,15 @@ package struct OpusPacket: Hashable, Sendable {
     guard first >= 252 else { return (Int(first), offset + 1) }
     guard let second = payload.byte(at: offset + 1) else { return nil }
     return (4 * Int(second) + Int(first), offset + 2)
+  }
+
+  /// Returns whether a voice activity bit of the first channel is set; they are the first bits of the SILK header.
+  private static func isVoiced(
+    mode: Mode, frameSamples: Int, _ payload: RawSpan, firstFrame: Range<Int>
+  ) -> Bool? {
+    guard mode != .celt else { return nil }
+    guard !firstFrame.isEmpty, let header = payload.byte(at: firstFrame.lowerBound) else { return false }
+    return header >> (8 - max(1, frameSamples / 960)) != 0
   }
 
   /// Returns the redundancy bit. The SILK header of each channel begins with one voice activity bit per 20 ms frame,

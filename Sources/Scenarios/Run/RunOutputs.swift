@@ -1,5 +1,6 @@
 public import CallCore
 public import ExternalRecords
+package import ScenarioFormat
 public import ScenarioJudge
 public import SimNet
 
@@ -20,6 +21,13 @@ public struct RunOutputs {
   /// Receives the simulator after the world is built and before it starts: the names of interfaces are known then.
   public var worldBuilt: ((Simulator) -> Void)?
 
+  /// Receives what each peer hears of real media over its only connection, beside what was said: 48 kHz mono.
+  package var compared: ((_ peer: String, _ said: [Int16], _ heard: [Int16]) -> Void)?
+  /// The part of the run in which ``compared`` is called.
+  package var comparedWindow = Window()
+
+  /// Whether the processor time of encoders and decoders is measured.
+  package var timesCodecs = false
   /// Whether the result is to hold the coverage of the profiles.
   package var wantsCoverage = false
   /// Whether the result is to hold a raw message for each that passed.

@@ -47,6 +47,27 @@ public struct RunResult: Hashable, Sendable {
   /// without arms.
   public var channel: [UInt64] = []
 
+  /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
+  package var sentOpus: [SentOpus] = []
+
+  /// The share of a processor of this machine that all encoders took over the virtual time, and all decoders: excluded
+  /// from comparisons of runs; nil if it was not requested.
+  package var codecLoad: CodecLoad?
+
+  /// The share of a processor of this machine, over the virtual time of a run.
+  package struct CodecLoad: Hashable, Sendable {
+    package var encoding: Double
+    package var decoding: Double
+
+    package init(encoding: Double, decoding: Double) {
+      self.encoding = encoding
+      self.decoding = decoding
+    }
+  }
+
+  /// The scores of external programs, excluded from comparisons of runs; empty if none was requested.
+  package var scores: [Score] = []
+
   /// The coverage of the profiles, excluded from comparisons of runs; nil if it was not requested.
   package var coverage: RunCoverage?
 

@@ -64,6 +64,7 @@ final class RunStage {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
     }
     for meter in sampler.speech { world.pairSpeech(over: meter.connection, meter.hear) }
+    if let compared = outputs.compared { pairSpeech(in: outputs.comparedWindow, compared) }
     context.statistics.report = { [unowned world] in world.statistics(of: $0) }
     watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
@@ -98,6 +99,19 @@ final class RunStage {
       }
       context.alarms.fire(through: now)
       if isOver() { return }
+    }
+  }
+
+  /// Calls `body` with what each peer hears over its only connection within a window, and what was said.
+  private func pairSpeech(
+    in window: Window, _ body: @escaping (_ peer: String, _ said: [Int16], _ heard: [Int16]) -> Void
+  ) {
+    let window = ObservedWindow(window, context)
+    window.start()
+    for peer in world.peers {
+      world.pairSpeech(over: peer.name) { [unowned self] said, heard in
+        if window.contains(now) { body(peer.name, said, heard) }
+      }
     }
   }
 

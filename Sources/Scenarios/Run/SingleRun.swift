@@ -2,6 +2,7 @@ internal import CallCore
 internal import DTLS
 internal import ExternalRecords
 internal import LibC
+internal import PeerSession
 public import Profiles
 public import ScenarioFormat
 internal import ScenarioJudge
@@ -61,6 +62,8 @@ public struct SingleRun {
 
   private func play(_ outputs: RunOutputs) throws -> RunResult {
     let started = Self.cpuTime
+    if outputs.timesCodecs { CodecTime.start { UInt64(Self.cpuTime * 1e9) } }
+    defer { if outputs.timesCodecs { _ = CodecTime.stop() } }
     let context = MonitorContext(listeningTo: cell.scenario, profiles.registry, outputs)
     defer {
       outputs.told?(context.story.story)
@@ -76,6 +79,7 @@ public struct SingleRun {
     // Nothing begins after the end: what came of it would be judged by nobody.
     stage.director.end()
     let end = stage.now
+    let codecTime = outputs.timesCodecs ? CodecTime.stop() : nil
     let channel = stage.world.simulator.channelHashes(every: .seconds(1))
     judge.finish(at: end)
     stage.effects.finish()
@@ -105,6 +109,11 @@ public struct SingleRun {
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
     result.channel = channel
+    let seconds = (end - Instant.zero).seconds
+    result.codecLoad = codecTime.map {
+      RunResult.CodecLoad(encoding: $0.encoding / max(seconds, 0.001), decoding: $0.decoding / max(seconds, 0.001))
+    }
+    if cell.scenario.arms != nil { result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty } }
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage
     if outputs.wantsMessages { result.messages = stage.world.firstMessages }

@@ -35,12 +35,13 @@ package struct SeedLedger {
     // Differences between arms are the matter of ArmLedger.
     let all = entry.cell.scenario.expectations.filter { !$0.isDelta }
     let expectations = all.filter(\.isJudgedAcrossSeeds)
+    let isUntested = expectations.count == all.count && !entry.cell.scenario.expectsInvariantsOnly
     guard entry.isComplete, isConclusive else {
-      let scenario = entry.cell.scenario
-      let isUntested = expectations.count == all.count && !scenario.expectsInvariantsOnly
       return Closing(notJudged: expectations.count, isUntested: isUntested)
     }
-    guard !expectations.isEmpty else { return Closing() }
+    // Differences alone say nothing of one arm.
+    let hasDifferences = all.count < entry.cell.scenario.expectations.count
+    guard !expectations.isEmpty else { return Closing(isUntested: isUntested && hasDifferences) }
     let told = expectations.compactMap { finding($0, entry) }
     let findings = told.map(\.finding)
     // A run that passes would show nothing.

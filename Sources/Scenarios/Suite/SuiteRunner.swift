@@ -30,6 +30,10 @@ public final class SuiteRunner {
     public var memoryLimit = 2_048
     /// Whether the arms of a point are judged together; false for a part of the seeds, which is compared elsewhere.
     package var judgesArms = true
+    /// Whether the processor time of encoders and decoders is measured.
+    package var timesCodecs = false
+    /// The programs that score what is heard.
+    package var scorers: [SpeechScorer] = []
     /// Whether results hold the coverage of the profiles.
     package var wantsCoverage = false
 
@@ -103,8 +107,13 @@ public final class SuiteRunner {
       WorkerPool.Configuration(
         executable: options.executable, arguments: options.workerArguments, workerCount: min(jobs, runs.count),
         memoryLimit: options.memoryLimit))
+    let scoring = options.scorers.reduce(0) { $0 + $1.limit + 1 }
     return try pool.run(
-      nextTask: { startNext() }, wallLimit: { plan.entries[plan.runs[$0].entry].cell.scenario.wallLimit },
+      nextTask: { startNext() },
+      wallLimit: { run in
+        let scenario = plan.entries[plan.runs[run].entry].cell.scenario
+        return scenario.wallLimit + .seconds(Int64(scoring * scenario.peers.count))
+      },
       follow: { follow($0, $1, $2) })
   }
 
@@ -114,6 +123,8 @@ public final class SuiteRunner {
     var job = plan.job(number)
     job.wantsStory = reporters.contains(where: \.wantsStories)
     job.wantsCoverage = options.wantsCoverage
+    job.timesCodecs = options.timesCodecs
+    job.scorers = options.scorers
     // A run that cannot be repeated writes its files at once; those of a run that passes are deleted.
     let isRealTime = plan.entries[plan.runs[number].entry].cell.scenario.isRealTime
     if options.artifacts == .all || (options.artifacts == .fail && isRealTime) {
@@ -212,8 +223,10 @@ public final class SuiteRunner {
     let closing = arms.close(overrides: plan.overrides)
     if options.judgesArms { summary.notJudged += closing.notJudged }
     if let comparison = closing.comparison { comparisons.append(comparison) }
+    // Whoever compares elsewhere judges there.
+    if closing.comparison != nil, !options.judgesArms { hasJudged = true }
     guard options.judgesArms, let run = closing.run else { return }
-    hasJudged = true
+    if closing.comparison?.deltas.isEmpty == false { hasJudged = true }
     report(run)
   }
 

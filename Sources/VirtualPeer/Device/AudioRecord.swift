@@ -19,6 +19,8 @@ package final class AudioRecord {
   /// Ten seconds of frames of 10 ms: more than any playout delay.
   private static let capacity = 1_024
   private var streams: [UInt32: Stream] = [:]
+  /// What the packets of each stream carry.
+  private var packets: [UInt32: OpusPacketCounts] = [:]
   /// The sample that the speaker played last for each connection, and the time it began; nil if it was concealed or
   /// none.
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
@@ -28,7 +30,7 @@ package final class AudioRecord {
   /// The sound of the microphone; nil if nobody compares it.
   private var tape: MicrophoneTape?
   /// Get the samples that are played over a connection, and the position of the first one, by the trace subject.
-  private var listeners: [String: (_ heard: [Int16], _ position: AudioPosition?) -> Void] = [:]
+  private var listeners: [String: [(_ heard: [Int16], _ position: AudioPosition?) -> Void]] = [:]
   /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
   package static let interruption = Interval.milliseconds(100)
 
@@ -39,6 +41,7 @@ package final class AudioRecord {
     tape?.keep(before: position)
     let recorded = Recorded(recorded: position, end: now)
     let ssrc = position.position.ssrc
+    packets[ssrc] = position.sent
     var stream = streams[ssrc] ?? Stream()
     streams[ssrc] = nil
     if stream.frames.count < Self.capacity {
@@ -60,6 +63,9 @@ package final class AudioRecord {
     lastPlayed = now
   }
 
+  /// What the Opus packets carry that this peer has sent, a value for each stream.
+  package var sentPackets: [OpusPacketCounts] { packets.sorted { $0.key < $1.key }.map(\.value) }
+
   // MARK: Sound
 
   /// Keeps the sound of the microphone from now on.
@@ -69,7 +75,7 @@ package final class AudioRecord {
   package func listen(
     to connection: String, _ listener: @escaping (_ heard: [Int16], _ position: AudioPosition?) -> Void
   ) {
-    listeners[connection] = listener
+    listeners[connection, default: []].append(listener)
   }
 
   /// Takes the frame of the microphone whose positions are recorded next.
@@ -77,8 +83,9 @@ package final class AudioRecord {
 
   /// Takes the samples after the first `start` ones, which were played over a connection.
   func hear(_ output: Span<Int16>, from start: Int, at position: AudioPosition?, over connection: String) {
-    guard let listener = listeners[connection], start < output.count else { return }
-    listener((start..<output.count).map { output[$0] }, position)
+    guard let listeners = listeners[connection], start < output.count else { return }
+    let heard = (start..<output.count).map { output[$0] }
+    for listener in listeners { listener(heard, position) }
   }
 
   /// Returns the sound that a stream of this peer carries from a position on, and the position after it; nil if it is

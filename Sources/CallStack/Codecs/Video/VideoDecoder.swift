@@ -42,11 +42,13 @@ package enum VideoDecoder {
   package func decode(
     _ payload: RawSpan, at timestamp: Instant = .zero
   ) throws(VideoCodecError) -> DecodedVideoFrame? {
+    let begin = CodecTimer.shared.begin()
+    defer { CodecTimer.shared.end(.decoding, since: begin) }
     switch self {
-    case .vp8(let decoder), .vp9(let decoder): try decoder.decode(payload, at: timestamp)
-    case .h264(let decoder): try decoder.decode(payload, at: timestamp)
-    case .av1(let decoder): try decoder.decode(payload, at: timestamp)
-    case .synthetic(let decoder): try decoder.decode(payload)
+    case .vp8(let decoder), .vp9(let decoder): return try decoder.decode(payload, at: timestamp)
+    case .h264(let decoder): return try decoder.decode(payload, at: timestamp)
+    case .av1(let decoder): return try decoder.decode(payload, at: timestamp)
+    case .synthetic(let decoder): return try decoder.decode(payload)
     }
   }
 }

@@ -65,6 +65,8 @@ package enum VideoEncoder {
   package func encode(
     _ frame: VideoFrame, forcingKeyFrame: Bool = false
   ) throws(VideoCodecError) -> EncodedVideoFrame? {
+    let begin = CodecTimer.shared.begin()
+    defer { CodecTimer.shared.end(.encoding, since: begin) }
     switch self {
     case .vp8(let encoder), .vp9(let encoder): return try encoder.encode(frame, forcingKeyFrame: forcingKeyFrame)
     case .h264(let encoder): return try encoder.encode(frame, forcingKeyFrame: forcingKeyFrame)

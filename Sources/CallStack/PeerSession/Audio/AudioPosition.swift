@@ -22,6 +22,8 @@ package struct RecordingPosition: Hashable, Sendable {
   package let codecDelay: Interval
   /// Whether silence is sent in place of what is recorded.
   package var isMuted = false
+  /// What the stream's packets carry so far.
+  package var sent = OpusPacketCounts()
 
   package init(_ position: AudioPosition, clockRate: UInt32, codecDelay: Interval) {
     self.position = position

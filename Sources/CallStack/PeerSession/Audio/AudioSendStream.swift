@@ -29,6 +29,7 @@ final class AudioSendStream {
   private var loudest = AudioLevel.silence
   private var clock: SendingClock
   private var gate = DTXGate()
+  private var counts = OpusPacketCounts()
   /// The comfort noise in pauses, and its payload type; nil unless it is used.
   private var noise: (encoder: ComfortNoiseEncoder, payloadType: UInt8)?
   private var noiseGate = DTXGate(refreshInterval: .milliseconds(100))
@@ -180,9 +181,11 @@ final class AudioSendStream {
       encoder.needsSamples
       ? framer.pendingCount / recordedChannels : levels.count * encoder.packetDuration.samplesPerChannel + levelSamples
     let ticks = clock.ticks(at: clock.position + Int64(pending))
-    return RecordingPosition(
+    var position = RecordingPosition(
       AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks)), clockRate: negotiated.codec.clockRate,
       codecDelay: encoder.delay)
+    position.sent = counts
+    return position
   }
 
   /// The expected packet loss in percent; nil for a codec without this setting.
@@ -236,6 +239,7 @@ final class AudioSendStream {
       let isOnset = !isTalking && !encoded.isDTX
       isTalking = !encoded.isDTX
       let payload = UnsafeRawBufferPointer(start: scratch.baseAddress, count: encoded.byteCount)
+      if case .opus(let opus) = encoder { counts.add(payload.bytes, settings: opus.settings) }
       let ticks = clock.ticks(at: start)
       guard redundancy != nil, helper == nil else {
         send(payload.bytes, ticks: ticks, payloadType: helper, marker: isOnset, into: &pacer, at: now)

@@ -149,6 +149,9 @@ public struct WireQuantity: Sendable, Equatable {
   /// The counted quantity.
   public enum Kind: String, Sendable, CaseIterable {
     case media, packets, bytes, cleartext
+    case rtpBytes = "rtp_bytes"
+    case rtpHeaderBytes = "rtp_header_bytes"
+    case rtcpBytes = "rtcp_bytes"
 
     /// A one-line description for the reference.
     public var summary: String {
@@ -157,6 +160,17 @@ public struct WireQuantity: Sendable, Equatable {
       case .packets: "packets that left peers, or with `to` reached one"
       case .bytes: "what they carry in UDP or TCP, in bytes"
       case .cleartext: "media packets that crossed it unprotected"
+      case .rtpBytes: "RTP packets with their headers and SRTP tags, in bytes"
+      case .rtpHeaderBytes: "the headers of RTP packets with their extensions, in bytes"
+      case .rtcpBytes: "RTCP packets with their SRTP tags, in bytes"
+      }
+    }
+
+    /// Whether it counts bytes.
+    package var isOfBytes: Bool {
+      switch self {
+      case .bytes, .rtpBytes, .rtpHeaderBytes, .rtcpBytes: true
+      case .media, .packets, .cleartext: false
       }
     }
   }

@@ -157,7 +157,7 @@ extension ValueFormat where Value == ValuePath {
       return PredicateParser.wireQuantity(node, &reading).map { quantity in
         ValuePath(
           subject: WireQuantity.subject, name: quantity.kindName, type: .count,
-          unit: quantity.kind == .bytes ? "bytes" : nil, span: node.span, wire: quantity)
+          unit: quantity.kind.isOfBytes ? "bytes" : nil, span: node.span, wire: quantity)
       }
     } encode: {
       .text("\($0)")

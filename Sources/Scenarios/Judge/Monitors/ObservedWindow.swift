@@ -1,10 +1,10 @@
-internal import CallCore
-internal import ScenarioFormat
+package import CallCore
+package import ScenarioFormat
 
 /// The part of a run that a window names: from the event of its first anchor up to, not including, that of its second.
 ///
 /// A point in time has no events of its own, so events at exactly that time belong to the part after it.
-final class ObservedWindow {
+package final class ObservedWindow {
   enum Phase: Equatable {
     case waiting
     case open(since: Instant)
@@ -18,13 +18,13 @@ final class ObservedWindow {
   /// it.
   var onChange: ((Instant) -> Void)?
 
-  init(_ window: Window, _ context: MonitorContext) {
+  package init(_ window: Window, _ context: MonitorContext) {
     self.window = window
     self.context = context
   }
 
   /// Starts to listen; `onChange` must be set before.
-  func start() {
+  package func start() {
     switch window.from?.kind {
     case nil: open(at: .zero)
     case .time(let time) where time <= .zero: open(at: .zero)
@@ -44,7 +44,7 @@ final class ObservedWindow {
   }
 
   /// Returns whether the present is inside; a window that begins or ends by the clock opens and closes here.
-  func contains(_ now: Instant) -> Bool {
+  package func contains(_ now: Instant) -> Bool {
     openByClock(at: now)
     if let to = window.to, let limit = to.time, now >= limit { end(at: limit) }
     if case .open = phase { return true }

@@ -38,8 +38,15 @@ package final class WireMeter {
       trace.write(total.event, subject, 0)
       totals.append(total)
       switch quantity.kind {
-      case .media: tap.listen(media: { [unowned self] in count($0, total) })
-      case .packets, .bytes: tap.listen(packets: { [unowned self] in count($0, total) })
+      case .media: tap.listen(media: { [unowned self] in count($0, 1, total) })
+      case .rtpBytes: tap.listen(media: { [unowned self] in count($0, $0.byteCount, total) })
+      case .rtpHeaderBytes: tap.listen(media: { [unowned self] in count($0, $0.headerByteCount, total) })
+      case .packets: tap.listen(packets: { [unowned self] in count($0, 1, total) })
+      case .bytes: tap.listen(packets: { [unowned self] in count($0, Int($0.byteCount), total) })
+      case .rtcpBytes:
+        tap.listen(packets: { [unowned self] packet in
+          if packet.controlByteCount > 0 { count(packet, packet.controlByteCount, total) }
+        })
       case .cleartext:
         cleartext.listen { [unowned self] peer, identity in found(peer, identity, total) }
         if quantity.to != nil { tap.listen(media: { [unowned self] in arrived($0, total) }) }
@@ -47,12 +54,11 @@ package final class WireMeter {
     }
   }
 
-  private func count(_ media: WireMedia, _ total: Total) {
-    count(media.peer, media.direction, [media.identity], 1, total)
+  private func count(_ media: WireMedia, _ amount: Int, _ total: Total) {
+    count(media.peer, media.direction, [media.identity], amount, total)
   }
 
-  private func count(_ packet: WirePacket, _ total: Total) {
-    let amount = total.quantity.kind == .bytes ? Int(packet.byteCount) : 1
+  private func count(_ packet: WirePacket, _ amount: Int, _ total: Total) {
     count(packet.peer, packet.direction, packet.identities, amount, total)
   }
 

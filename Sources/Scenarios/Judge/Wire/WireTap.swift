@@ -14,6 +14,8 @@ package struct WireMedia {
   package var timestamp: UInt32 = 0
   /// The size of the RTP packet with its SRTP protection.
   package var byteCount: Int
+  /// The size of its header with extensions.
+  package var headerByteCount = 12
   /// The first eight bytes of its payload; nil when it has fewer.
   package var prefix: UInt64?
   /// The identity of the packet, equal wherever it is seen: networks and relays change only the framing around it.
@@ -99,6 +101,8 @@ package struct WirePacket {
   package var direction: LinkDirection
   /// The size of the UDP payload, or of a TCP segment with its header.
   package var byteCount: Int
+  /// The size of the RTCP packets in it, with their SRTP protection.
+  package var controlByteCount = 0
   /// The identities of its contents without TURN framing: one for UDP; for TCP the segment and every TURN message that
   /// it completes.
   package var identities: [UInt64]

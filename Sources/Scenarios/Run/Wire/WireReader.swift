@@ -55,21 +55,24 @@ package final class WireReader: PacketTap {
     next?.observed(payload, header, on: interface, direction, isDamaged: isDamaged, at: now)
     guard let peer = owners[interface], !(isDamaged && direction == .rx) else { return }
     var identities: [UInt64] = []
+    var control = 0
     switch header.transport {
     // A forged packet is nothing that an end of the call has sent: a stack that takes it takes what never arrived.
     case .udp where header.source == PacketForgery.source(isIPv6: header.source.address.isIPv6): break
-    case .udp: saw(payload, header, of: peer, direction, &identities, at: now)
+    case .udp: saw(payload, header, of: peer, direction, &identities, &control, at: now)
     case .tcp:
       if tap.wantsPackets { identities.append(PacketContent.identity(of: payload)) }
       let key = StreamKey(interface: interface, source: header.source, destination: header.destination)
       streams[key, default: WireStream()].receive(payload, reader: { reader(of: key, $0) }) { message in
-        saw(message, header, of: peer, direction, &identities, at: now)
+        saw(message, header, of: peer, direction, &identities, &control, at: now)
       }
       if header.flags.contains(.rst) { forget(key) } else if header.flags.contains(.fin) { finished.append(key) }
       if finished.count > Self.finishedLimit, let oldest = finished.popFirst() { forget(oldest) }
     }
     guard tap.wantsPackets else { return }
-    tap.tell(WirePacket(peer: peer, direction: direction, byteCount: payload.byteCount, identities: identities))
+    var packet = WirePacket(peer: peer, direction: direction, byteCount: payload.byteCount, identities: identities)
+    packet.controlByteCount = control
+    tap.tell(packet)
   }
 
   private func forget(_ key: StreamKey) {
@@ -90,7 +93,7 @@ package final class WireReader: PacketTap {
   /// Reads a datagram, or a message on a connection to a TURN server.
   private func saw(
     _ message: RawSpan, _ header: PacketHeader, of peer: String, _ direction: LinkDirection,
-    _ identities: inout [UInt64], at now: Instant
+    _ identities: inout [UInt64], _ control: inout Int, at now: Instant
   ) {
     let transport = header.transport
     if tap.wantsAllocations, let allocation = Self.allocation(message, header, direction, at: now) {
@@ -98,7 +101,10 @@ package final class WireReader: PacketTap {
     }
     let relayed = PacketContent.relayed(in: message)
     let content = message.extracting(relayed ?? 0..<message.byteCount)
-    if tap.wantsPackets { identities.append(PacketContent.identity(of: content)) }
+    if tap.wantsPackets {
+      identities.append(PacketContent.identity(of: content))
+      control += PacketContent.range(of: .rtcp, in: message)?.count ?? 0
+    }
     if tap.wantsChecks, let type = content.bigEndian(UInt16.self, at: 0), type & ~0x0100 == 0x0001,
       content.byteCount >= 20
     {
@@ -114,12 +120,14 @@ package final class WireReader: PacketTap {
       let timestamp = packet.bigEndian(UInt32.self, at: 4),
       let ssrc = packet.bigEndian(UInt32.self, at: 8)
     else { return }
-    tap.tell(
-      WireMedia(
-        peer: peer, direction: direction, transport: transport, payloadType: payloadType & 0x7F, ssrc: ssrc,
-        sequence: sequence, timestamp: timestamp, byteCount: packet.byteCount, prefix: Self.payloadPrefix(of: packet),
-        identity: PacketContent.identity(of: packet),
-        time: now))
+    let size = Self.headerSize(of: packet)
+    var media = WireMedia(
+      peer: peer, direction: direction, transport: transport, payloadType: payloadType & 0x7F, ssrc: ssrc,
+      sequence: sequence, timestamp: timestamp, byteCount: packet.byteCount,
+      prefix: size.flatMap { packet.bigEndian(UInt64.self, at: $0) }, identity: PacketContent.identity(of: packet),
+      time: now)
+    if let size { media.headerByteCount = size }
+    tap.tell(media)
   }
 
   // MARK: Reading
@@ -145,14 +153,11 @@ package final class WireReader: PacketTap {
     )
   }
 
-  /// Returns the first eight payload bytes of an RTP packet (RFC 3550 section 5.1).
-  static func payloadPrefix(of packet: RawSpan) -> UInt64? {
+  /// Returns the size of the header of an RTP packet with its extensions (RFC 3550 section 5.1); nil if it is cut off.
+  private static func headerSize(of packet: RawSpan) -> Int? {
     guard let first = packet.byte(at: 0) else { return nil }
-    var offset = 12 + Int(first & 0x0F) * 4
-    if first & 0x10 != 0 {
-      guard let words = packet.bigEndian(UInt16.self, at: offset + 2) else { return nil }
-      offset += 4 + Int(words) * 4
-    }
-    return packet.bigEndian(UInt64.self, at: offset)
+    let size = 12 + Int(first & 0x0F) * 4
+    guard first & 0x10 != 0 else { return size }
+    return packet.bigEndian(UInt16.self, at: size + 2).map { size + 4 + Int($0) * 4 }
   }
 }

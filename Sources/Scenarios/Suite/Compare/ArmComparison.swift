@@ -14,23 +14,6 @@ package struct ArmComparison: Sendable {
     package let cpuSeconds: Double
   }
 
-  /// A number that is compared, and its value in each run.
-  package struct Number: Sendable {
-    /// The number, without bounds.
-    package let metric: Expectation.Metric
-    /// The direction of improvement; nil if it has none.
-    package var better: Expectation.Delta.Better?
-    /// The values by arm and seed.
-    package var samples: [String: [UInt64: Double]] = [:]
-
-    /// The name, such as `bob.q.mos mean`.
-    package var name: String {
-      guard metric.window != Window() else { return "\(metric.value) \(metric.statistic)" }
-      let ends = [metric.window.from?.text ?? "start", metric.window.to?.text ?? "end"]
-      return "\(metric.value) \(metric.statistic) [\(ends.joined(separator: ", "))]"
-    }
-  }
-
   /// The id of the cells without the arm: `id[loss=5%]`.
   package var id: String { entry.cell.pointID }
   package var path: String { entry.path }
@@ -44,6 +27,10 @@ package struct ArmComparison: Sendable {
   private let entry: SuitePlan.Entry
   package private(set) var runs: [Run] = []
   package internal(set) var numbers: [Number] = []
+  /// What Opus packets carry, by arm.
+  private var sent: [String: [SentOpus]] = [:]
+  /// The seeds of the runs that a scorer gave no score.
+  private var unscored: [UnscoredRuns: [UInt64]] = [:]
   /// The expected differences.
   package private(set) var deltas: [Expectation] = []
 
@@ -55,6 +42,11 @@ package struct ArmComparison: Sendable {
   /// Adds a run of one arm.
   package mutating func add(_ result: RunResult, of cell: Cell) {
     guard let arm = cell.scenario.arms?.own else { return }
+    defer {
+      addScores(result, arm, cell.scenario.measuredWindow)
+      add(result.sentOpus, of: arm)
+      add(result.codecLoad, of: arm, seed: result.seed)
+    }
     runs.append(
       Run(
         arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, cpuSeconds: result.cpuSeconds))
@@ -69,12 +61,55 @@ package struct ArmComparison: Sendable {
     }
   }
 
+  private mutating func add(_ others: [SentOpus], of arm: String) {
+    var all = sent[arm] ?? []
+    for other in others {
+      if let index = all.firstIndex(where: { $0.peer == other.peer }) {
+        all[index].add(other)
+      } else {
+        all.append(other)
+      }
+    }
+    sent[arm] = all
+  }
+
+  /// Returns what the Opus packets of each peer carry in all runs of an arm.
+  func sentOpus(of arm: String) -> [SentOpus] { sent[arm] ?? [] }
+
+  private mutating func addScores(_ result: RunResult, _ arm: String, _ window: Window) {
+    for score in result.scores {
+      let kind = Number.Kind.score(scorer: score.scorer, peer: score.peer, window)
+      if let problem = score.problem {
+        let place = UnscoredRuns(scorer: score.scorer, peer: score.peer, arm: arm, problem: problem)
+        unscored[place, default: []].append(result.seed)
+      }
+      if let value = score.value { add(value, to: kind, better: .higher, of: arm, seed: result.seed) }
+    }
+  }
+
+  private mutating func add(_ load: RunResult.CodecLoad?, of arm: String, seed: UInt64) {
+    guard let load else { return }
+    // Without a direction: what this machine needs decides about no arm.
+    add(load.encoding, to: .processor(.encoders), of: arm, seed: seed)
+    add(load.decoding, to: .processor(.decoders), of: arm, seed: seed)
+  }
+
+  private mutating func add(
+    _ value: Double, to kind: Number.Kind, better: Expectation.Delta.Better? = nil, of arm: String, seed: UInt64
+  ) {
+    let index = numbers.firstIndex { $0.kind == kind } ?? numbers.count
+    if index == numbers.count { numbers.append(Number(kind: kind, better: better)) }
+    numbers[index].samples[arm, default: [:]][seed] = value
+  }
+
   /// Adds the runs of the same point with other seeds.
   package mutating func merge(_ other: ArmComparison) {
     runs += other.runs
     for delta in other.deltas where !deltas.contains(where: { $0.id == delta.id }) { deltas.append(delta) }
+    for (arm, more) in other.sent { add(more, of: arm) }
+    unscored.merge(other.unscored, uniquingKeysWith: +)
     for number in other.numbers {
-      guard let index = numbers.firstIndex(where: { $0.metric.isSame(as: number.metric) }) else {
+      guard let index = numbers.firstIndex(where: { $0.kind == number.kind }) else {
         numbers.append(number)
         continue
       }
@@ -99,19 +134,45 @@ package struct ArmComparison: Sendable {
 
   private mutating func index(of delta: Expectation.Delta) -> Int {
     let better = delta.better ?? delta.metric.usualBetter
-    if let index = numbers.firstIndex(where: { $0.metric.isSame(as: delta.metric) }) {
+    let kind = Number.Kind(delta.metric)
+    if let index = numbers.firstIndex(where: { $0.kind == kind }) {
       numbers[index].better = delta.better ?? numbers[index].better
       return index
     }
-    var metric = delta.metric
-    metric.bounds = []
-    numbers.append(Number(metric: metric, better: better))
+    numbers.append(Number(kind: kind, better: better))
     return numbers.count - 1
+  }
+
+  // MARK: Scores
+
+  /// Why some runs of an arm have no score.
+  private struct UnscoredRuns: Hashable {
+    var scorer, peer, arm, problem: String
+  }
+
+  /// What a scorer did not score, in words, sorted; nothing of peers to whom nobody speaks in any run.
+  package var unscoredTexts: [String] {
+    unscored.filter { place, _ in
+      place.problem != HeardSpeech.silence || isSpokenTo(place.peer)
+    }.map { place, seeds in
+      "\(place.scorer) scored nothing of \(place.peer) in '\(place.arm)', "
+        + "seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds.sorted())): \(place.problem)"
+    }.sorted()
+  }
+
+  private func isSpokenTo(_ peer: String) -> Bool {
+    numbers.contains { if case .score(_, peer, _) = $0.kind { true } else { false } }
+      || unscored.keys.contains { $0.peer == peer && $0.problem != HeardSpeech.silence }
+  }
+
+  /// Whether any run has a score of a scorer.
+  package func hasScores(of name: String) -> Bool {
+    numbers.contains { if case .score(name, _, _) = $0.kind { true } else { false } }
   }
 
   /// Returns the mean of an expected difference; nil for a number that is only shown.
   func estimate(of delta: Expectation.Delta) -> MeanEstimate? {
-    guard delta.arms.count == 2, let number = numbers.first(where: { $0.metric.isSame(as: delta.metric) }) else {
+    guard delta.arms.count == 2, let number = numbers.first(where: { $0.kind == .init(delta.metric) }) else {
       return nil
     }
     return difference(number, delta.arms[0].value, minus: delta.arms[1].value, confidence: delta.confidence)
@@ -204,10 +265,6 @@ extension Cell {
 }
 
 extension Expectation.Metric {
-  fileprivate func isSame(as other: Expectation.Metric) -> Bool {
-    value == other.value && statistic == other.statistic && window == other.window
-  }
-
   /// The direction of improvement that follows from the meaning of the value; nil if it has none.
   fileprivate var usualBetter: Expectation.Delta.Better? {
     let name = value.name

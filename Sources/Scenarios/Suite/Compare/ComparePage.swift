@@ -26,6 +26,9 @@ package struct ComparePage {
       let items = crossings.map { "<li>\(StaticPage.escaped(CompareText.text($0)))</li>\n" }.joined()
       out += card("Where the order flips", "<ul>\n\(items)</ul>\n")
     }
+    let correlations = report.correlations
+    if !correlations.isEmpty { out += card("Rank correlation", table(correlations)) }
+    if let line = report.uncorrelated { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
     let lines = CompareText(report, style: .plain).closing.split(whereSeparator: \.isNewline)
     let about = lines.map { "<p>\(StaticPage.escaped(String($0)))</p>\n" }.joined()
     return out
@@ -34,6 +37,14 @@ package struct ComparePage {
 
   private func card(_ title: String, _ content: String) -> String {
     "<section class=\"card\">\n<h2>\(StaticPage.escaped(title))</h2>\n\(content)</section>\n"
+  }
+
+  private func table(_ correlations: [CompareReport.Correlation]) -> String {
+    let rows = CompareText.rows(correlations).enumerated().map { index, cells in
+      let (open, close) = index == 0 ? ("<th scope=\"col\">", "</th>") : ("<td>", "</td>")
+      return "<tr>" + cells.map { open + StaticPage.escaped($0) + close }.joined() + "</tr>\n"
+    }
+    return "<div class=\"scroll\"><table>\n\(rows.joined())</table></div>\n"
   }
 
   private func scenario(_ indices: [Int]) -> String {
@@ -100,7 +111,7 @@ package struct ComparePage {
         CompareChart.Line(
           name: arm, style: style, points: sorted.compactMap { point(arm, measured.name, at: $0.index, x: $0.x) })
       }
-      let chart = CompareChart(lines: lines, marks: sorted.map { ($0.x, $0.text) }, text: measured.metric.text(of:))
+      let chart = CompareChart(lines: lines, marks: sorted.map { ($0.x, $0.text) }, text: measured.text(of:))
       return figure(measured.name, "over \(axis)\(others.isEmpty ? "" : ", \(others)")", chart)
     }.joined()
   }
@@ -116,7 +127,7 @@ package struct ComparePage {
         isJoined: false)
     }
     let marks = arms.enumerated().map { (x: Double($0), text: $1) }
-    let chart = CompareChart(lines: lines, marks: marks, text: compared.numbers[number].metric.text(of:))
+    let chart = CompareChart(lines: lines, marks: marks, text: compared.numbers[number].text(of:))
     return figure(compared.numbers[number].name, place(compared), chart)
   }
 
@@ -140,7 +151,7 @@ package struct ComparePage {
         name: arm, style: style, points: [point(arm, gained.name, at: index, x: price)].compactMap(\.self),
         isJoined: false)
     }
-    let chart = CompareChart(lines: lines, text: gained.metric.text(of:), xText: paid.metric.text(of:))
+    let chart = CompareChart(lines: lines, text: gained.text(of:), xText: paid.text(of:))
     return figure("\(gained.name) for \(paid.name)", place(compared), chart)
   }
 
@@ -157,7 +168,7 @@ package struct ComparePage {
     }
     guard lines.contains(where: { $0.points.count >= MeanEstimate.leastCount }) else { return "" }
     let chart = CompareChart(
-      lines: lines, text: { Wording.quantity($0, .percentage) }, xText: measured.metric.text(of:))
+      lines: lines, text: { Wording.quantity($0, .percentage) }, xText: measured.text(of:))
     return figure("Share of runs up to a \(measured.name)", place(compared), chart)
   }
 
@@ -195,6 +206,8 @@ package struct ComparePage {
     let isPaired = compared.arms.pairing == .seed || compared.channelDifference == nil
     out +=
       "<p class=\"\(isPaired ? "soft" : "warning")\">\(seeds), \(StaticPage.escaped(text.channelText(compared)))</p>\n"
+    for line in CodecNotes(compared).lines { out += "<p class=\"soft\">\(StaticPage.escaped(line))</p>\n" }
+    for line in compared.unscoredTexts { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
     return card(place(compared).isEmpty ? "All arms" : place(compared), out)
   }
 
@@ -206,21 +219,8 @@ package struct ComparePage {
     let measured = report.points[index].numbers[number]
     let sign = difference.estimate.sign
     guard sign != 0 else { return "<small>no difference</small>" }
-    let text = StaticPage.escaped(CompareText.change(difference, measured.metric))
+    let text = StaticPage.escaped(CompareText.change(difference, measured))
     let isGood = measured.better.map { ($0 == .higher) == (sign > 0) }
     return "<small><span\(isGood.map { " class=\"\($0 ? "good" : "bad")\"" } ?? "")>\(text)</span></small>"
-  }
-}
-
-extension ArmComparison.Number {
-  /// Whether it is what an arm costs on the wire.
-  fileprivate var isCost: Bool { metric.value.name.hasSuffix("bytesSent") && metric.statistic == .rate }
-
-  /// Whether it is what an arm gains or loses.
-  fileprivate var isScore: Bool { better != nil && !isCost }
-
-  /// The values of an arm in the order of the seeds.
-  package func values(of arm: String) -> [Double] {
-    (samples[arm] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
   }
 }

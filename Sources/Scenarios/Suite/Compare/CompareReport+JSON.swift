@@ -15,6 +15,7 @@ extension CompareReport {
       "confidence": .number(confidence), "method": "Student's t; differences paired by seed; Holm's correction",
       "points": .array(points.indices.map(json(ofPoint:))),
       "crossings": .array(crossings.map(Self.json)),
+      "correlations": .array(correlations.map(Self.json)),
     ]
   }
 
@@ -27,7 +28,9 @@ extension CompareReport {
       "pairedBy": .string(point.arms.pairing.rawValue),
       "channel": point.channelDifference == nil ? .string(RunResult.hexadecimal(point.channelHash)) : .null,
       "notBeaten": .strings(point.undominated),
-      "runs": .array(point.runs.map(Self.json)),
+      "runs": .array(point.runs.map(Self.json)), "unscored": .strings(point.unscoredTexts),
+      "opus": .object(point.arms.names.map { JSON.Member($0, .array(point.sentOpus(of: $0).map(\.json))) }),
+      "notes": .strings(CodecNotes(point).lines),
       "numbers": .array(point.numbers.indices.map { json(ofNumber: $0, at: index) }),
     ]
   }
@@ -67,6 +70,13 @@ extension CompareReport {
       "mean": .number(estimate.mean), "halfWidth": estimate.halfWidth.map { .number($0) } ?? .null,
       "pairs": .integer(Int64(estimate.count)), "p": estimate.probability.map { .number($0) } ?? .null,
       "holm": .bool(difference.isCorrected),
+    ]
+  }
+
+  private static func json(_ one: Correlation) -> JSON {
+    [
+      "reference": .string(one.reference), "number": .string(one.number), "count": .integer(Int64(one.count)),
+      "spearman": one.spearman.map { .number($0) } ?? .null, "kendall": one.kendall.map { .number($0) } ?? .null,
     ]
   }
 

@@ -38,10 +38,14 @@ package struct CompareReport: Sendable {
   /// The confidence of every interval that is shown.
   package let confidence: Double
 
+  /// The number whose ranks the others are compared with, without its window; nil for none.
+  let reference: String?
+
   /// Evaluates comparisons.
-  package init(_ points: [ArmComparison], confidence: Double = 0.95) {
+  package init(_ points: [ArmComparison], confidence: Double = 0.95, correlatingWith reference: String? = nil) {
     self.points = points
     self.confidence = confidence
+    self.reference = reference
     for (index, point) in points.enumerated() {
       for number in point.numbers.indices {
         for arm in point.arms.names where arm != point.arms.baseline {

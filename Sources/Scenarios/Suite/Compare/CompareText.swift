@@ -20,6 +20,11 @@ package struct CompareText {
     let crossings = report.crossings
     if !crossings.isEmpty { out += "\n\(style.paint("where the order flips", .strong))\n" }
     for crossing in crossings { out += "  \(Self.text(crossing))\n" }
+    let correlations = report.correlations
+    if let first = correlations.first {
+      out += "\n\(style.paint("rank correlation with \(first.reference)", .strong))\n" + table(Self.rows(correlations))
+    }
+    if let line = report.uncorrelated { out += "\n\(style.paint(line, .warning))\n" }
     return out + "\n" + closing
   }
 
@@ -45,6 +50,8 @@ package struct CompareText {
       for line in verdictLines(index, arm) { out += "  \(line)\n" }
     }
     if let line = bestLine(point) { out += "  \(line)\n" }
+    for line in CodecNotes(point).lines { out += "  \(style.paint(TextStyle.printable(line), .warning))\n" }
+    for line in point.unscoredTexts { out += "  \(style.paint("no score: \(TextStyle.printable(line))", .failure))\n" }
     return out
   }
 
@@ -71,8 +78,8 @@ package struct CompareText {
     let samples = number.values(of: arm)
     guard !samples.isEmpty else { return "–" }
     let estimate = MeanEstimate(samples, confidence: report.confidence)
-    let mean = number.metric.text(of: Self.rounded(estimate.mean, to: estimate.halfWidth))
-    return estimate.halfWidth.map { "\(mean) ± \(number.metric.text(of: Self.rounded($0, to: $0)))" } ?? mean
+    let mean = number.text(of: Self.rounded(estimate.mean, to: estimate.halfWidth))
+    return estimate.halfWidth.map { "\(mean) ± \(number.text(of: Self.rounded($0, to: $0)))" } ?? mean
   }
 
   /// Rounds a number to two digits of its uncertainty.
@@ -107,7 +114,7 @@ package struct CompareText {
       let isGood = measured.better.map { ($0 == .higher) == (sign > 0) }
       let group = sign == 0 ? 3 : isGood.map { $0 ? 0 : 1 } ?? 2
       groups[group].texts.append(
-        sign == 0 ? measured.name : "\(measured.name) \(Self.change(difference, measured.metric))")
+        sign == 0 ? measured.name : "\(measured.name) \(Self.change(difference, measured))")
     }
     let names = "\(arm) against \(point.arms.baseline)"
     let lines = groups.filter { !$0.texts.isEmpty }.map { "\(names), \($0.word): \($0.texts.joined(separator: "; "))" }
@@ -116,14 +123,25 @@ package struct CompareText {
   }
 
   /// Returns a difference with its interval: `+0.42 [+0.31, +0.53]*`.
-  static func change(_ difference: CompareReport.Difference, _ metric: Expectation.Metric) -> String {
+  static func change(_ difference: CompareReport.Difference, _ number: ArmComparison.Number) -> String {
     let estimate = difference.estimate
-    let signed = { (number: Double) in
-      let rounded = rounded(number, to: estimate.halfWidth)
-      return (rounded > 0 ? "+" : "") + metric.text(of: rounded)
+    let signed = { (value: Double) in
+      let rounded = rounded(value, to: estimate.halfWidth)
+      return (rounded > 0 ? "+" : "") + number.text(of: rounded)
     }
     let ends = estimate.interval.map { [$0.lowerBound, $0.upperBound].map(signed).joined(separator: ", ") } ?? ""
     return "\(signed(estimate.mean)) [\(ends)]\(difference.isCorrected ? "*" : "")"
+  }
+
+  /// Returns the rows of a table of correlations, the head first.
+  static func rows(_ correlations: [CompareReport.Correlation]) -> [[String]] {
+    guard let first = correlations.first else { return [] }
+    let head = ["with \(first.reference)", "arms at points", "Spearman's rho", "Kendall's tau-b"]
+    return [head]
+      + correlations.map { one in
+        let coefficients = [one.spearman, one.kendall].map { $0.map { String(format: "%.3f", $0) } ?? "–" }
+        return [one.number, "\(one.count)"] + coefficients
+      }
   }
 
   /// Returns a crossing in words.

@@ -34,6 +34,10 @@ public struct RunJob: Sendable, Equatable {
   package var wantsCoverage = false
   /// Whether a raw message is wanted for each that passed.
   var wantsMessages = false
+  /// Whether the processor time of encoders and decoders is measured.
+  var timesCodecs = false
+  /// The programs that score what is heard.
+  var scorers: [SpeechScorer] = []
   /// Whether the story of a run that does not pass is of no use either.
   var needsNoStory = false
 
@@ -75,6 +79,8 @@ extension RunJob {
     if wantsCoverage { members.append(.init("coverage", .bool(true))) }
     if wantsMessages { members.append(.init("messages", .bool(true))) }
     if needsNoStory { members.append(.init("plain", .bool(true))) }
+    if timesCodecs { members.append(.init("cpu", .bool(true))) }
+    if !scorers.isEmpty { members.append(.init("scorers", .array(scorers.map(\.json)))) }
     if hasFiles { members.append(.init("files", .array(source.files.map(\.json)))) }
     return .object(members)
   }
@@ -99,6 +105,11 @@ extension RunJob {
     wantsCoverage = json["coverage"] == true
     wantsMessages = json["messages"] == true
     needsNoStory = json["plain"] == true
+    timesCodecs = json["cpu"] == true
+    if let array = json["scorers"]?.array {
+      scorers = array.compactMap { SpeechScorer(json: $0) }
+      guard scorers.count == array.count else { return nil }
+    }
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }
     if let file = json["trace"]?.string { output = .trace(file: file) }
   }
@@ -145,6 +156,9 @@ enum WorkerReply {
           + (result.moveCount == 0 ? [] : [.init("moves", .integer(Int64(result.moveCount)))])
           + Self.numbers("choices", result.choices) + Self.numbers("features", result.features)
           + (result.coverage.map { [.init("coverage", $0.json)] } ?? [])
+          + (result.codecLoad.map { [.init("cpu", .array([.number($0.encoding), .number($0.decoding)]))] } ?? [])
+          + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
+          + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
     case .failure(let message): .object([.init("error", .string(message))])
     }
@@ -161,6 +175,11 @@ enum WorkerReply {
       result.choices = json["choices"]?.array?.compactMap(\.unsigned) ?? []
       result.features = json["features"]?.array?.compactMap(\.unsigned) ?? []
       result.coverage = json["coverage"].flatMap { RunCoverage(json: $0) }
+      if let load = json["cpu"]?.array?.compactMap(\.real), load.count == 2 {
+        result.codecLoad = RunResult.CodecLoad(encoding: load[0], decoding: load[1])
+      }
+      result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
+      result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []
       self = .result(result)
     } else if let message = json["error"]?.string {
@@ -168,6 +187,43 @@ enum WorkerReply {
     } else {
       return nil
     }
+  }
+}
+
+extension SentOpus {
+  /// The JSON form, with bandwidths by their frequency.
+  var json: JSON {
+    [
+      "peer": .string(peer), "askedForRedundancy": .integer(Int64(askedForRedundancy)),
+      "withRedundancy": .integer(Int64(withRedundancy)),
+      "packetsByHertz": .object(
+        bandwidths.sorted { $0.key < $1.key }.map { JSON.Member("\($0.key)", .integer(Int64($0.value))) }),
+    ]
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let peer = json["peer"]?.string, case .object(let members)? = json["packetsByHertz"] else { return nil }
+    self.init(peer: peer)
+    askedForRedundancy = json["askedForRedundancy"]?.integer.flatMap(Int.init(exactly:)) ?? 0
+    withRedundancy = json["withRedundancy"]?.integer.flatMap(Int.init(exactly:)) ?? 0
+    for member in members {
+      guard let frequency = Int(member.key), let count = member.value.integer else { return nil }
+      bandwidths[frequency] = Int(count)
+    }
+  }
+}
+
+extension Score {
+  fileprivate var json: JSON {
+    .object(
+      [.init("scorer", .string(scorer)), .init("peer", .string(peer))]
+        + (value.map { [.init("value", .number($0))] } ?? [])
+        + (problem.map { [.init("problem", .string($0))] } ?? []))
+  }
+
+  fileprivate init?(json: JSON) {
+    guard let scorer = json["scorer"]?.string, let peer = json["peer"]?.string else { return nil }
+    self.init(scorer: scorer, peer: peer, value: json["value"]?.real, problem: json["problem"]?.string)
   }
 }
 

@@ -124,7 +124,14 @@ struct JobExecution {
       var outputs = RunOutputs()
       outputs.wantsCoverage = job.wantsCoverage
       outputs.wantsMessages = job.wantsMessages
-      return try run.execute(outputs: outputs)
+      outputs.timesCodecs = job.timesCodecs
+      guard !job.scorers.isEmpty else { return try run.execute(outputs: outputs) }
+      let speech = HeardSpeech(cell.scenario)
+      outputs.comparedWindow = cell.scenario.measuredWindow
+      outputs.compared = { speech.add($1, heard: $2, by: $0) }
+      var result = try run.execute(outputs: outputs)
+      result.scores = speech.scores(job.scorers)
+      return result
     case .trace(let path):
       let file = try TraceFile(path: path)
       var outputs = RunOutputs()

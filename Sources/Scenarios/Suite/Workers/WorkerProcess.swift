@@ -165,11 +165,19 @@ final class WorkerProcess {
     return signal != 0 ? .signal(signal) : .exit(status >> 8 & 0xFF)
   }
 
-  /// Kills the process.
+  /// Kills the process, and the process groups of the programs that it waits for.
   func end() {
     guard !isReaped else { return }
+    let children = children
     kill(identifier, SIGKILL)
+    for child in children { kill(-child, SIGKILL) }
     _ = reap()
+  }
+
+  /// The processes that it has started; empty when the system does not report them.
+  private var children: [pid_t] {
+    let text = try? String(contentsOfFile: "/proc/\(identifier)/task/\(identifier)/children", encoding: .utf8)
+    return (text ?? "").split(separator: " ").compactMap { pid_t($0) }
   }
 }
 

@@ -2,14 +2,15 @@ internal import CallCore
 
 /// A polyphase filter between two sampling rates, with the low-pass filter of Octave's `resample`, on which the
 /// published values of STOI rest: a sinc in a Kaiser window with 60 dB of rejection.
-struct Resampler {
+package struct Resampler {
   private let up: Int
   private let down: Int
   /// The coefficients on both sides of the centre.
   private let filter: [Double]
   private var reach: Int { filter.count / 2 }
 
-  init(from source: Int, to target: Int) {
+  /// Creates a filter between two rates in Hz.
+  package init(from source: Int, to target: Int) {
     var (divisor, rest) = (source, target)
     while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
     up = target / divisor
@@ -49,7 +50,7 @@ struct Resampler {
   }
 
   /// Returns the signal at the other rate; zeros surround it.
-  func resample(_ signal: [Double]) -> [Double] {
+  package func resample(_ signal: [Double]) -> [Double] {
     let count = (signal.count * up + down - 1) / down
     return signal.withUnsafeBufferPointer { signal in
       filter.withUnsafeBufferPointer { filter in

@@ -1,0 +1,89 @@
+internal import CallCore
+internal import Formats
+internal import Foundation
+internal import ScenarioFormat
+internal import ScenarioJudge
+internal import ScenarioRun
+
+/// The speech that the peers of a run heard, beside what was said, for programs that score it.
+final class HeardSpeech {
+  private var peers: [(name: String, said: [Int16], heard: [Int16])]
+  /// Sound that stands further from its reference than this is not scored, in either direction.
+  private static let tolerance = Interval.milliseconds(5)
+  /// Someone speaks where the reference has a frame of 10 ms above -50 dBov.
+  private static let threshold = 0.00316 * 32_768
+  /// The problem of a peer that nobody speaks to, which is none of the scorer.
+  static let silence = "nothing was said"
+
+  init(_ scenario: Scenario) { peers = scenario.peers.map { ($0.name, [], []) } }
+
+  func add(_ said: [Int16], heard: [Int16], by peer: String) {
+    guard let index = peers.firstIndex(where: { $0.name == peer }) else { return }
+    peers[index].said += said
+    peers[index].heard += heard
+  }
+
+  /// Scores what each peer heard, with each scorer.
+  func scores(_ scorers: [SpeechScorer]) -> [Score] {
+    peers.flatMap { peer -> [Score] in
+      if let problem = Self.problem(said: peer.said, heard: peer.heard) {
+        return scorers.map { Score(scorer: $0.name, peer: peer.name, problem: problem) }
+      }
+      let folder = FileManager.default.temporaryDirectory.appending(path: "callsim-score-\(UUID().uuidString)").path
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      do {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Self.write(peer.said, peer.heard, to: folder, Set(scorers.flatMap(\.recordings)))
+      } catch {
+        return scorers.map { Score(scorer: $0.name, peer: peer.name, problem: "no recording to score: \(error)") }
+      }
+      return scorers.map { scorer in
+        switch scorer.score(in: folder) {
+        case .success(let value): Score(scorer: scorer.name, peer: peer.name, value: value)
+        case .failure(let problem): Score(scorer: scorer.name, peer: peer.name, problem: problem.message)
+        }
+      }
+    }
+  }
+
+  /// The reason why recordings cannot be scored; nil if they can.
+  private static func problem(said: [Int16], heard: [Int16]) -> String? {
+    if heard.isEmpty { return "no sound was heard beside its source over the peer's only connection" }
+    guard isSpoken(said) else { return silence }
+    guard let lag = SpeechAlignment.lag(said: said, heard: heard), lag > tolerance || -lag > tolerance else {
+      return nil
+    }
+    return "what was heard stands \(lag > .zero ? lag : -lag) \(lag > .zero ? "behind" : "before") what was said"
+  }
+
+  private static func isSpoken(_ said: [Int16]) -> Bool {
+    stride(from: 0, to: said.count - 479, by: 480).contains { start in
+      let energy = said[start..<start + 480].reduce(0.0) { $0 + Double($1) * Double($1) }
+      return energy >= threshold * threshold * 480
+    }
+  }
+
+  private static func write(
+    _ said: [Int16], _ heard: [Int16], to folder: String, _ recordings: Set<SpeechScorer.Recording>
+  ) throws {
+    for recording in SpeechScorer.Recording.allCases where recordings.contains(recording) {
+      var samples = recording.isReference ? said : heard
+      if recording.sampleRate != 48_000 {
+        samples = Resampler(from: 48_000, to: recording.sampleRate).resample(samples.map(Double.init))
+          .map { Int16(max(-32_768, min(32_767, $0.rounded()))) }
+      }
+      let file = try WAVFile(
+        path: SpeechScorer.file(recording, in: folder), sampleRate: UInt32(recording.sampleRate))
+      file.append(samples.span)
+      try file.close()
+    }
+  }
+}
+
+extension Scenario {
+  /// The part of a run whose speech is scored: the window of the first number that a comparison shows and that has
+  /// one, or the whole run.
+  var measuredWindow: Window {
+    expectations.lazy.filter(\.isMeasure).compactMap { $0.delta?.metric.window }.first { $0 != Window() } ?? Window()
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+@Suite struct CompareTests {
+  private static func text(media: String, expect: String) -> String {
+    """
+    callsim: 1
+    id: a
+    media: \(media)
+    seeds: { count: 3 }
+    compare:
+      arms: { a: {}, b: { alice.audio.ptime: 60ms } }
+      measure: [bob.stats.inbound-rtp.audio.packetsReceived]
+    peers:
+      alice: { profile: knotos, network: wifi }
+      bob: { profile: knotos, network: wifi }
+    timeline:
+      - { at: 0s, do: alice.call, to: bob }
+      - { when: bob.call.state == ringing, do: bob.accept }
+      - { id: bye, at: 3s, do: alice.hangup }
+    expect:
+      - \(expect)
+
+    """
+  }
+
+  private static let difference =
+    "{ delta: bob.stats.inbound-rtp.audio.packetsReceived, arms: [b, a], stat: max, lt: -10 }"
+
+  @Test func `one arm says nothing of a difference, so that nothing was put to the test`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "synthetic", expect: Self.difference)])
+    let alone = try workspace.run("run", "--cell", "arm=a", "--artifacts", "none")
+    #expect(alone.status == 7, "\(alone.output)\(alone.errors)")
+    #expect(alone.output.contains("1 expectation over all seeds not judged, nothing was put to the test"))
+    let both = try workspace.run("run", "--artifacts", "none")
+    #expect(both.status == 0, "\(both.output)\(both.errors)")
+  }
+
+  @Test func `arms of which nothing is expected are not put to the test`() throws {
+    let text = Self.text(media: "synthetic", expect: Self.difference).replacingOccurrences(
+      of: "expect:\n  - \(Self.difference)\n", with: "")
+    let workspace = try Workspace(["scenarios/a.yaml": text])
+    let outcome = try workspace.run("run", "--artifacts", "none")
+    #expect(outcome.status == 7, "\(outcome.output)\(outcome.errors)")
+    #expect(try workspace.run("compare", "-q").status == 0)
+  }
+
+  @Test func `a scorer's numbers stand beside the others, and one that fails is named`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "real", expect: Self.difference)])
+    let outcome = try workspace.run(
+      "compare", "-q", "--seeds", "1", "--scorer", "size=: {ref}; wc -c < {deg16}", "--scorer",
+      "broken=echo {ref} {deg} >/dev/null; echo no licence >&2; false", "--correlate", "size", "--report", "csv=a.csv")
+    #expect(outcome.status == 4, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.contains("\n  bob.size "), "\(outcome.output)")
+    #expect(
+      outcome.errors.contains(
+        "no score: broken scored nothing of bob in 'a', seed 1: the program ended with exit code 1: no licence"))
+    #expect(outcome.errors.contains("error: the scorer 'broken' gave no score of any run"))
+    #expect(try workspace.text("a.csv").contains("\r\na,b,1,pass,bob.size,"))
+    #expect(try !workspace.text("a.csv").contains("broken"))
+  }
+
+  @Test func `the time of encoders and decoders is shown where it is asked for, and nowhere else`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "real", expect: Self.difference)])
+    let timed = try workspace.run("compare", "-q", "--seeds", "1", "--cpu", "--report", "json=a.json")
+    #expect(timed.status == 7 || timed.status == 0, "\(timed.errors)")
+    let json = try JSONSerialization.jsonObject(with: Data(workspace.text("a.json").utf8)) as? [String: Any]
+    let numbers = try #require((json?["points"] as? [[String: Any]])?.first?["numbers"] as? [[String: Any]])
+    for side in ["encoders", "decoders"] {
+      let number = try #require(numbers.first { ($0["name"] as? String)?.hasPrefix(side) == true })
+      let arm = try #require((number["arms"] as? [String: [String: Any]])?["a"]?["samples"] as? [String: Double])
+      #expect(arm["1"].map { $0 > 0 && $0 < 5 } == true, "\(arm)")
+      #expect(number["better"] is NSNull)
+    }
+    let plain = try workspace.run("compare", "-q", "--seeds", "1")
+    #expect(!plain.output.contains("share of a processor"))
+    #expect(timed.output.contains("encoders, share of a processor of this machine"))
+  }
+
+  @Test(arguments: [
+    (["--scorer", "s=x {ref} {deg}"], "has modelled media, and no sound to score"),
+    (["--scorer", "s=x"], "the command must name what was said as {ref} or {ref16}"),
+    (["--scorer", "s=x {ref} {deg}", "--scorer", "s=y {ref} {deg}"], "--scorer names 's' twice"),
+    (
+      ["--correlate", "pesq"], "no number is called 'pesq'; there are: bob.stats.inbound-rtp.audio.packetsReceived m"
+    ),
+    (["--scorer-limit", "0"], "--scorer-limit takes 1 to 86400 seconds, not 0"),
+  ])
+  func `bad usage of scorers exits with 2 before any run`(options: [String], message: String) throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "synthetic", expect: Self.difference)])
+    let outcome = try Program.run(["compare"] + options, in: workspace.path)
+    #expect(outcome.status == 2)
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+  }
+
+  @Test func `doctor tells which scorers are here, and what to do about the others`() throws {
+    let lines = try Program.run(["doctor"]).output.split(separator: "\n")
+    for name in ["pesq", "visqol"] {
+      let line = try #require(lines.first { $0.hasPrefix("scorer \(name) ") })
+      #expect(line.contains(" ok: ") || line.contains(" no: "), "\(line)")
+    }
+  }
+}
