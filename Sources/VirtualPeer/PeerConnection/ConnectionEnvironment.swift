@@ -16,6 +16,8 @@ package final class ConnectionEnvironment {
   package let videoRecord = VideoRecord()
   /// The data channels of the scenario; nil without any.
   var dataChannels: DataChannels?
+  /// The tracks that connections pass on to each other; nil before a connection forwards.
+  var forwarding: ForwardingTable?
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still release their TURN allocations.
   private var lingering: [any PeerConnection] = []
