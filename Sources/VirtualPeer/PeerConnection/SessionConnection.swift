@@ -80,6 +80,7 @@ final class SessionConnection: PeerConnection {
     defer { driver.drain() }
     let transceiver = try driver.session.addTransceiver(kind, settings)
     begin(kind, sends: false)
+    tracksChanged()
     return transceiver
   }
 
@@ -147,7 +148,12 @@ final class SessionConnection: PeerConnection {
   var number: Int { driver.session.number }
 
   private func tracksChanged() {
-    if forwards { environment.forwarding?.update(self) }
+    if forwards { environment.forwarding?.update(self) } else { environment.captureChanged() }
+  }
+
+  /// Whether a track of the device of this kind is sent, or may be.
+  func hasTrack(of kind: MediaKind) -> Bool {
+    driver.session.rtpTransceivers.contains { $0.kind == kind && $0.sender.track != nil }
   }
 
   /// Sends a packet that another connection received.
