@@ -105,7 +105,8 @@ package.targets = [
       "CNamespace",
     ]),
   .target(
-    name: "Profiles", dependencies: ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
+    name: "Profiles",
+    dependencies: ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "Statistics", "VirtualPeer", "Vocabulary"]),
   .target(
     name: "ScenarioFormat", dependencies: ["CallCore", "Formats", "SimNet", "Vocabulary"],
     path: "Sources/Scenarios/Format"),

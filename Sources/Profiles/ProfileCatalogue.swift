@@ -61,7 +61,10 @@ public struct ProfileCatalogue: Sendable {
   /// The profiles of this package.
   public static var builtIn: ProfileCatalogue {
     do throws(UnfitProfile) {
-      return try ProfileCatalogue([Profile(app: KnotosApp.self, server: KnotosServer.self)])
+      return try ProfileCatalogue([
+        Profile(app: KnotosApp.self, server: KnotosServer.self),
+        Profile(app: TwilioApp.self, server: TwilioRoomServer.self),
+      ])
     } catch {
       preconditionFailure("\(error)")
     }

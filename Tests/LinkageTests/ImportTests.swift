@@ -61,7 +61,7 @@ import Testing
         "CNamespace", "Glibc",
       ]
     ),
-    ("Profiles", ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]),
+    ("Profiles", ["CallCore", "PeerSession", "Formats", "ICE", "SDP", "Statistics", "VirtualPeer", "Vocabulary"]),
     (
       "Scenarios/Format", ["CallCore", "Formats", "SimNet", "Vocabulary", "Foundation", "Synchronization"]
     ),
