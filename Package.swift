@@ -108,7 +108,8 @@ package.targets = [
   .target(
     name: "Profiles",
     dependencies: [
-      "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary",
+      "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "Statistics", "VirtualPeer",
+      "Vocabulary",
     ]),
   .target(
     name: "ScenarioFormat", dependencies: ["CallCore", "Formats", "SimNet", "Vocabulary"],

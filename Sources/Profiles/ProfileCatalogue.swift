@@ -64,6 +64,7 @@ public struct ProfileCatalogue: Sendable {
       return try ProfileCatalogue([
         Profile(app: KnotosApp.self, server: KnotosServer.self),
         Profile(app: ConnectyCubeApp.self, server: ConnectyCubeServer.self),
+        Profile(app: TwilioApp.self, server: TwilioRoomServer.self),
       ])
     } catch {
       preconditionFailure("\(error)")

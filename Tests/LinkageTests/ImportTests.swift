@@ -63,7 +63,10 @@ import Testing
     ),
     (
       "Profiles",
-      ["CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "VirtualPeer", "Vocabulary"]
+      [
+        "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "Statistics", "VirtualPeer",
+        "Vocabulary",
+      ]
     ),
     (
       "Scenarios/Format", ["CallCore", "Formats", "SimNet", "Vocabulary", "Foundation", "Synchronization"]

@@ -24,6 +24,8 @@ public final class CallSession: SansIO {
   public typealias Event = SessionOutput
 
   var configuration: SessionConfiguration
+  /// The number of the connection among those of its device, which names the tracks that it receives.
+  package var number = 0
   let random: RandomSource
   let certificateEntry: StatsReport.Entry
   var jsep: JSEPSession
@@ -108,6 +110,9 @@ public final class CallSession: SansIO {
     var descriptions = JSEPSession.Configuration(
       sessionID: identifiers.next() >> 2, audio: configuration.audio.capabilities,
       video: configuration.video?.capabilities ?? MediaCapabilities(codecs: []))
+    if configuration.forwards {
+      (descriptions.audio, descriptions.video) = (descriptions.audio.forwardable, descriptions.video.forwardable)
+    }
     descriptions.answersPassively = configuration.answersPassively
     if configuration.dataChannels, configuration.protection == .dtlsSRTP {
       descriptions.data = DataTransport.description

@@ -208,6 +208,9 @@ public struct SessionConfiguration: Sendable {
   public var video: VideoSettings?
   /// Whether the stack has data channels; a stack without them rejects them.
   public var dataChannels = true
+  /// Whether the connection is one of a server that forwards (RFC 7667 section 3.7): it decodes nothing, and its tracks
+  /// are those that other connections receive. It takes one encoding of a track, and no redundancy.
+  package var forwards = false
   /// The way in which media is made.
   public var media = MediaFidelity.real
   package var protection = MediaProtection.dtlsSRTP

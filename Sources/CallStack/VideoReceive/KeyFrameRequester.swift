@@ -21,6 +21,8 @@ package struct KeyFrameRequester: Sendable {
     case timeout
     /// The frames waiting to be decoded did not fit.
     case frameOverflow
+    /// One who gets the pictures from here needs it.
+    case receiver
   }
 
   package struct Settings: Hashable, Sendable {
@@ -56,7 +58,7 @@ package struct KeyFrameRequester: Sendable {
   }
 
   /// Postpones a due request while nothing can be sent.
-  mutating func postpone(at now: Instant) {
+  package mutating func postpone(at now: Instant) {
     if let deadline, now >= deadline { lastSent = now }
   }
 

@@ -2,6 +2,7 @@ internal import CallCore
 internal import DTLS
 internal import ExternalRecords
 internal import Foundation
+internal import PeerSession
 internal import ScenarioFormat
 internal import ScenarioJudge
 internal import SimNet
@@ -132,6 +133,18 @@ final class World {
     return peer(owner)?.statistics(of: subject) ?? callServer(owner)?.statistics(of: subject)
   }
 
+  /// Returns where a packet comes from that a server forwards; nil for one that came from its source.
+  private func origin(of ssrc: UInt32, timestamp: UInt32) -> (ssrc: UInt32, timestamp: UInt32)? {
+    callServers.lazy.compactMap { $0.origin(of: ssrc, timestamp: timestamp) }.first
+  }
+
+  private func origin(of position: AudioPosition) -> AudioPosition {
+    origin(of: position.ssrc, timestamp: position.timestamp).map {
+      AudioPosition(ssrc: $0.ssrc, timestamp: $0.timestamp)
+    }
+      ?? position
+  }
+
   /// Returns the age of the speech that the peer plays now from a connection, wherever it was spoken; nil while it
   /// plays no speech.
   func mouthToEar(to peer: VirtualPeer, over connection: String) -> Interval? {
@@ -140,7 +153,8 @@ final class World {
     else {
       return nil
     }
-    return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: position) }.first.map { playedAt - $0 }
+    let origin = origin(of: position)
+    return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: origin) }.first.map { playedAt - $0 }
   }
 
   /// Calls `body` with all that a peer hears over a connection from now on, and what was said, wherever that was.
@@ -151,7 +165,15 @@ final class World {
     peer.audioRecord.listen(to: connection) { [unowned self] heard, position in
       pairing.pair(
         heard, at: position,
-        sound: { position, count in peers.lazy.compactMap { $0.audioRecord.sound(at: position, count: count) }.first },
+        sound: { [self] position, count in
+          let origin = origin(of: position)
+          let sound = peers.lazy.compactMap { $0.audioRecord.sound(at: origin, count: count) }.first
+          return sound.map { sound in
+            // The pairing goes on in the positions that are heard.
+            let passed = sound.end.timestamp &- origin.timestamp
+            return (sound.samples, AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &+ passed))
+          }
+        },
         body)
     }
   }
@@ -159,7 +181,12 @@ final class World {
   /// Returns the age of the picture that the peer shows now, when it was shown, wherever it was taken; nil while it
   /// shows none.
   func shownPicture(to peer: VirtualPeer, over connection: String) -> ShownPicture? {
-    guard let shown = peer.videoRecord.shown(over: connection), simulator.now - shown.at < StatsSampler.period,
+    guard var shown = peer.videoRecord.shown(over: connection), simulator.now - shown.at < StatsSampler.period
+    else { return nil }
+    if let origin = origin(of: shown.ssrc, timestamp: shown.timestamp) {
+      (shown.ssrc, shown.timestamp) = origin
+    }
+    guard
       let (camera, captured) = peers.lazy.compactMap({ other in
         other.videoRecord.captureTime(of: shown).map { (other.videoRecord, $0) }
       }).first

@@ -111,6 +111,7 @@ struct WorldBuilder {
       if profile.vocabulary.server(kind)?.opensConnections == true {
         let session = sessionConfiguration(named: server.name)
         media = CallServerHost.Media(session: session, userIDs: scenario.userIDs, keyLog: learn)
+        media?.forwarded = forwardedMedia(of: profile.name)
       }
       let host = CallServerHost(
         server: type, messages: profile.vocabulary.messages, runtime: runtime, port: server.signallingPort,
@@ -209,6 +210,23 @@ struct WorldBuilder {
       certificate: CertificateCache.certificate(of: name, seed: simulator.random.seed), cname: name)
     configuration.media = scenario.media == .real ? .real : .synthetic
     return configuration
+  }
+
+  /// Returns what a server can forward for the peers of a profile: every format, and each wish that one of them has.
+  private func forwardedMedia(of profile: String) -> (AudioSettings, VideoSettings?) {
+    let peers = scenario.peers.filter { $0.profile?.value == profile }
+    var audio = AudioSettings()
+    audio.codecs = AudioCodec.chromium
+    audio.dtx = peers.contains { $0.audio.dtx ?? false }
+    audio.stereo = peers.contains { $0.audio.stereo ?? false }
+    audio.inBandFEC = peers.contains { $0.audio.fec ?? true }
+    var video: VideoSettings?
+    if peers.contains(where: { $0.video != nil }) {
+      video = VideoSettings()
+      video?.codecs = VideoSettings.Codec.allCases
+      audio.transportFeedback = true
+    }
+    return (audio, video)
   }
 
   private func sessionConfiguration(

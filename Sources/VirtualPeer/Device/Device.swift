@@ -191,6 +191,14 @@ public final class Device {
     setOpen(true)
   }
 
+  /// Opens or closes the microphone of a running audio unit; what is heard goes on.
+  func setMicrophone(isWanted: Bool) {
+    guard audioUnit == .running, settings.mayRecord, isWanted != isMicrophoneOpen else { return }
+    isMicrophoneOpen = isWanted
+    trace.write(PeerEvents.microphone, subject, isWanted)
+    traceCapture()
+  }
+
   package func stopAudioUnit() {
     if audioUnit == .running { setOpen(false) }
     audioUnit = .stopped
@@ -200,7 +208,7 @@ public final class Device {
   }
 
   private func setOpen(_ isOpen: Bool) {
-    if settings.mayRecord {
+    if settings.mayRecord, isOpen != isMicrophoneOpen {
       isMicrophoneOpen = isOpen
       trace.write(PeerEvents.microphone, subject, isOpen)
       traceCapture()

@@ -5,7 +5,8 @@ package import Pictures
 package final class VideoRecord {
   /// A picture on the screen.
   package struct Shown: Hashable, Sendable {
-    package let ssrc: UInt32
+    package var ssrc: UInt32
+    package var timestamp: UInt32
     package let contentID: UInt32
     package let at: Instant
   }

@@ -1,5 +1,6 @@
 package import CallCore
 package import PeerSession
+internal import SDP
 
 /// The parts of the world that a media stack uses; the connections of one device share them.
 ///
@@ -16,6 +17,8 @@ package final class ConnectionEnvironment {
   package let videoRecord = VideoRecord()
   /// The data channels of the scenario; nil without any.
   var dataChannels: DataChannels?
+  /// The tracks that connections pass on to each other; nil before a connection forwards.
+  var forwarding: ForwardingTable?
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still release their TURN allocations.
   private var lingering: [any PeerConnection] = []
@@ -124,6 +127,17 @@ package final class ConnectionEnvironment {
     videoLoop = nil
     device.setCamera(open: false)
     device.screenCleared()
+  }
+
+  // MARK: Capture
+
+  /// Opens and closes microphone and camera with the tracks: a device records only for a track that is there (W3C
+  /// mediacapture-streams section 4.3.1).
+  func captureChanged() {
+    let connections = audible.compactMap { $0.connection as? SessionConnection }
+    device.setMicrophone(isWanted: connections.contains { $0.hasTrack(of: .audio) })
+    guard let videoLoop else { return }
+    device.setCamera(open: device.settings.camera != nil && videoLoop.sends)
   }
 
   // MARK: Lifetime

@@ -103,6 +103,10 @@ public final class PeerConnectionFactory {
     return newest.map { ($0.subject, $0.connection.statistics()) }
   }
 
+  func origin(of ssrc: UInt32, timestamp: UInt32) -> (ssrc: UInt32, timestamp: UInt32)? {
+    environment.forwarding?.origin(of: ssrc, timestamp: timestamp)
+  }
+
   package func interfacesChanged() {
     stack.interfacesChanged()
     for connection in openConnections { connection.updateInterfaces() }

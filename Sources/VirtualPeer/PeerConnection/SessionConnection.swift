@@ -18,6 +18,7 @@ final class SessionConnection: PeerConnection {
   /// The recorded frame in two channels; nil where the session takes one.
   private var stereoFrame: [Int16]?
   private var showsVideo = false
+  private let forwards: Bool
   private var isClosed = false
 
   init(
@@ -27,10 +28,16 @@ final class SessionConnection: PeerConnection {
     self.subject = subject
     video = configuration.video
     stereoFrame = configuration.audio.stereo && configuration.media == .real ? [] : nil
+    forwards = configuration.forwards
     host = SimulatedSessionHost(environment, subject: subject)
     driver = SessionDriver(configuration: configuration, random: random, environment: host)
     host.connection = self
     host.onWake = { [unowned driver] in driver.advance() }
+    if forwards {
+      let table = environment.forwarding ?? ForwardingTable(clock: environment.clock)
+      environment.forwarding = table
+      driver.session.number = table.add(self)
+    }
     updateInterfaces()
   }
 
@@ -57,6 +64,7 @@ final class SessionConnection: PeerConnection {
     defer { driver.drain() }
     let sender = try driver.session.addTrack(track)
     begin(track.kind, sends: true)
+    tracksChanged()
     return sender
   }
 
@@ -64,6 +72,7 @@ final class SessionConnection: PeerConnection {
     defer { driver.drain() }
     let transceiver = try driver.session.addTransceiver(track, settings)
     begin(track.kind, sends: true)
+    tracksChanged()
     return transceiver
   }
 
@@ -71,11 +80,14 @@ final class SessionConnection: PeerConnection {
     defer { driver.drain() }
     let transceiver = try driver.session.addTransceiver(kind, settings)
     begin(kind, sends: false)
+    tracksChanged()
     return transceiver
   }
 
   /// Starts the device that records or plays a kind of media.
   private func begin(_ kind: MediaKind, sends: Bool) {
+    // A connection that forwards has no device.
+    guard !forwards else { return }
     switch kind {
     case .audio: environment.beginAudio(self)
     case .video: if let video { environment.beginVideo(self, settings: video, sends: sends) }
@@ -84,10 +96,12 @@ final class SessionConnection: PeerConnection {
 
   func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.removeTrack(sender) }
+    tracksChanged()
   }
 
   func replaceTrack(_ track: MediaStreamTrack?, of sender: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.replaceTrack(track, of: sender) }
+    tracksChanged()
   }
 
   func parameters(of sender: Transceiver.ID) throws(SessionError) -> SendParameters {
@@ -110,6 +124,7 @@ final class SessionConnection: PeerConnection {
     // A sender has one kind of media: the other call changes nothing.
     driver.session.setAudioEnabled(enabled, of: sender)
     driver.session.setVideoEnabled(enabled, of: sender)
+    if forwards { driver.session.setForwardingEnabled(enabled, of: sender) }
   }
 
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
@@ -124,6 +139,36 @@ final class SessionConnection: PeerConnection {
 
   func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.stop(transceiver) }
+    tracksChanged()
+  }
+
+  // MARK: Forwarding
+
+  /// The number among the connections that forward to each other.
+  var number: Int { driver.session.number }
+
+  private func tracksChanged() {
+    if forwards { environment.forwarding?.update(self) } else { environment.captureChanged() }
+  }
+
+  /// Whether a track of the device of this kind is sent, or may be.
+  func hasTrack(of kind: MediaKind) -> Bool {
+    driver.session.rtpTransceivers.contains { $0.kind == kind && $0.sender.track != nil }
+  }
+
+  /// Sends a packet that another connection received.
+  func forward(_ packet: ForwardedPacket, to sender: Transceiver.ID) {
+    driver.perform { session, now in session.forward(packet, to: sender, at: now) }
+  }
+
+  /// Asks the remote side for a key frame.
+  func requestKeyFrame(of transceiver: Transceiver.ID) {
+    driver.perform { session, now in session.requestKeyFrame(of: transceiver, at: now) }
+  }
+
+  /// Returns where a packet that this connection forwards comes from.
+  func origin(of ssrc: UInt32, timestamp: UInt32) -> (ssrc: UInt32, timestamp: UInt32)? {
+    driver.session.origin(of: ssrc, timestamp: timestamp)
   }
 
   // MARK: Data channels
@@ -190,6 +235,7 @@ final class SessionConnection: PeerConnection {
     host.close()
     environment.endAudio(self)
     environment.endVideo(self)
+    if forwards { environment.forwarding?.remove(self) }
     environment.connectionClosed(self)
   }
 
@@ -211,7 +257,8 @@ final class SessionConnection: PeerConnection {
     environment.device.shown(at: frame.rendered)
     guard let contentID = frame.contentID else { return }
     environment.videoRecord.show(
-      VideoRecord.Shown(ssrc: frame.ssrc, contentID: contentID, at: frame.rendered), frame.picture, over: subject)
+      VideoRecord.Shown(ssrc: frame.ssrc, timestamp: frame.timestamp, contentID: contentID, at: frame.rendered),
+      frame.picture, over: subject)
   }
 
   // MARK: Audio

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import DTLS
 internal import PeerSession
+internal import SDP
 internal import SimNet
 
 /// The environment of a call session on a virtual device: simulated sockets and streams, virtual time, the trace.
@@ -14,6 +15,8 @@ final class SimulatedSessionHost: SessionEnvironment {
   weak var connection: SessionConnection?
   var onWake: () -> Void = {}
   private var events: ConnectionEvents
+  /// The packets for other connections.
+  private var received = FIFO<ForwardedPacket>()
   private var timer: PeerTimer?
   private var timerDeadline = Instant.zero
 
@@ -68,6 +71,12 @@ final class SimulatedSessionHost: SessionEnvironment {
 
   func rendered(_ frame: RenderedVideoFrame) { connection?.show(frame) }
 
+  func received(_ packet: ForwardedPacket) { received.append(packet) }
+
+  func keyFrameNeeded(of sender: Transceiver.ID) {
+    if let connection { environment.forwarding?.requestKeyFrame(for: connection, sender) }
+  }
+
   func observed(_ observation: SessionObservation) {
     // A reader needs the secrets before the packets that they decrypt.
     if case .keyLog(let line) = observation { environment.learn(keyLog: line) } else { events.append(observation) }
@@ -86,6 +95,9 @@ final class SimulatedSessionHost: SessionEnvironment {
   func settled(_ wake: Wake) {
     schedule(wake)
     if !events.isEmpty, let connection { events.deliver(from: connection) }
+    while let packet = received.popFirst() {
+      if let connection { environment.forwarding?.forward(packet, from: connection) }
+    }
   }
 
   func fellSilent() { if let connection { environment.release(connection) } }

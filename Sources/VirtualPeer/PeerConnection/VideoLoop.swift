@@ -1,6 +1,7 @@
 internal import CallCore
 internal import PeerSession
 internal import Pictures
+internal import SDP
 
 /// The loop of camera and screen: takes a picture at the camera's frame rate for all connections that send one, and
 /// watches whether pictures are still shown.
@@ -43,6 +44,9 @@ final class VideoLoop {
   }
 
   var isEmpty: Bool { lines.isEmpty }
+
+  /// Whether a connection has a track of the camera.
+  var sends: Bool { lines.contains { $0.connection?.hasTrack(of: .video) ?? false } }
 
   func stop() {
     timer?.cancel()

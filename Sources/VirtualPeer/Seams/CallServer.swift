@@ -38,6 +38,10 @@ public enum ServerMediaSource: Hashable, Sendable {
   case samples(MicrophoneSource)
   /// Each client's own audio, decoded and encoded again.
   case echo
+  /// What other connections of the same factory receive: `receiver.track` of a transceiver of one is a track that
+  /// another one can send. The packets are forwarded as they are (RFC 7667 section 3.7): one encoding of each track,
+  /// without an estimate of the bandwidth.
+  case receivedTracks
 }
 
 /// A server's access to the outside world.

@@ -14,6 +14,8 @@ package final class CallServerHost {
     /// The user ids of the world's peers, by peer name.
     package var userIDs: [String: String]
     package var keyLog: ((String) -> Void)?
+    /// The media of connections that forward: what the peers can send and receive.
+    package var forwarded: (audio: AudioSettings, video: VideoSettings?) = (AudioSettings(), nil)
 
     package init(session: SessionConfiguration, userIDs: [String: String], keyLog: ((String) -> Void)? = nil) {
       self.session = session
@@ -121,6 +123,11 @@ package final class CallServerHost {
   }
 
   package func statistics(of subject: String) -> StatsReport? { reports { $0 == subject }.first?.report }
+
+  /// Returns where a packet of a stream that the server forwards comes from; nil for other streams.
+  package func origin(of ssrc: UInt32, timestamp: UInt32) -> (ssrc: UInt32, timestamp: UInt32)? {
+    connections.origin(of: ssrc, timestamp: timestamp)
+  }
 
   package var openConnectionCount: Int { connections.openCount }
 

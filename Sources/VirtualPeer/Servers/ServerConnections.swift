@@ -25,21 +25,30 @@ final class ServerConnections {
       preconditionFailure("\(name) opens peer connections: declare it with opensConnections: true")
     }
     var settings = Device.Settings()
+    var configuration = media.session
     // A server needs no permission of an operating system for its microphone.
     settings.isSimulator = true
     switch source {
     case .samples(let source): settings.microphone = source
     case .echo: settings.echoes = true
+    case .receivedTracks:
+      configuration.forwards = true
+      (configuration.audio, configuration.video) = media.forwarded
     }
     let environment = ConnectionEnvironment(
       clock: runtime.clock, network: runtime.network, device: Device(settings: settings, trace: trace, peer: name),
       random: random.scoped("media/\(factories.count + 1)"), media: media.session.media, trace: trace,
       keyLog: media.keyLog, heard: nil)
     let factory = PeerConnectionFactory(
-      configuration: media.session, environment: environment, owner: name, names: .peers,
+      configuration: configuration, environment: environment, owner: name, names: .peers,
       remotes: PeerNames(media.userIDs))
     factories.append(factory)
     return factory
+  }
+
+  /// Returns where a packet of a forwarded stream comes from; nil for a stream of another owner.
+  func origin(of ssrc: UInt32, timestamp: UInt32) -> (ssrc: UInt32, timestamp: UInt32)? {
+    factories.lazy.compactMap { $0.origin(of: ssrc, timestamp: timestamp) }.first
   }
 
   func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {

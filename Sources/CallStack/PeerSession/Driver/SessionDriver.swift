@@ -191,10 +191,12 @@ public final class SessionDriver<Environment: SessionEnvironment> {
         case .observation(let observation): environment.observed(observation)
         case .event(let event): environment.happened(event)
         case .video(let frame): environment.rendered(frame)
+        case .packet(let packet): environment.received(packet)
         case .command(.streamUnneeded(let path)): closeStream(path)
         case .command(.socketUnneeded(let local)): closeFurtherSockets { $0 == local }
         case .command(.socketNeeded(let base)): postponed.bases.append(base)
         case .command(.nameResolutionNeeded(let name)): postponed.names.append(name)
+        case .command(.keyFrameNeeded(let sender)): environment.keyFrameNeeded(of: sender)
         }
       })
     _ = output.finalize(for: buffer)

@@ -1,5 +1,6 @@
 public import CallCore
 public import DTLS
+public import SDP
 
 /// The outside world of a ``SessionDriver``: sockets, connections, names and the time.
 ///
@@ -53,6 +54,11 @@ public protocol SessionEnvironment: AnyObject {
   func observed(_ observation: SessionObservation)
   /// Shows a picture of a remote track. Like an event, it may not call the session from here.
   func rendered(_ frame: RenderedVideoFrame)
+  /// Hands over a packet for other connections to send on; only of a session that ``SessionConfiguration/forwards``.
+  /// Like an event, it may not call the session from here.
+  func received(_ packet: ForwardedPacket)
+  /// Reports that the source of the track that a sender forwards must be asked for a key frame.
+  func keyFrameNeeded(of sender: Transceiver.ID)
   /// Reports that a datagram could not be sent.
   func unsent(_ reason: UnsentReason)
   /// Reports that TLS is established on the connection to a server, or was closed by it.
@@ -83,6 +89,8 @@ extension SessionEnvironment {
   public func obfuscate(_ address: IPAddress) -> String? { nil }
   public func withdraw(_ name: String) {}
   public func rendered(_ frame: RenderedVideoFrame) {}
+  public func received(_ packet: ForwardedPacket) {}
+  public func keyFrameNeeded(of sender: Transceiver.ID) {}
   public func unsent(_ reason: UnsentReason) {}
   public func secured(_ tls: TLSConnection, with server: Endpoint) {}
   public func refused(_ failure: TLSFailure, by server: Endpoint) {}

@@ -1,4 +1,5 @@
 public import CallCore
+public import SDP
 
 /// An output of a session other than a datagram; outputs are in order.
 public enum SessionOutput: Sendable {
@@ -10,6 +11,8 @@ public enum SessionOutput: Sendable {
   case observation(SessionObservation)
   /// A picture of a remote track, at the time at which it is shown.
   case video(RenderedVideoFrame)
+  /// A packet of media for other connections; only of a session that ``SessionConfiguration/forwards``.
+  case packet(ForwardedPacket)
 }
 
 /// A request of a session to its driver.
@@ -26,6 +29,9 @@ public enum SessionCommand: Hashable, Sendable {
   /// A remote candidate has a name instead of an address: the driver resolves it, and passes the address to
   /// ``CallSession/nameResolved(_:to:at:)``.
   case nameResolutionNeeded(String)
+  /// The track that a sender forwards must go on with a key frame: the driver calls
+  /// ``CallSession/requestKeyFrame(of:at:)`` of the session that receives it.
+  case keyFrameNeeded(sender: Transceiver.ID)
 }
 
 extension FIFO<SessionOutput> {
@@ -33,4 +39,5 @@ extension FIFO<SessionOutput> {
   mutating func append(_ event: SessionEvent) { append(.event(event)) }
   mutating func append(_ observation: SessionObservation) { append(.observation(observation)) }
   mutating func append(_ frame: RenderedVideoFrame) { append(.video(frame)) }
+  mutating func append(_ packet: ForwardedPacket) { append(.packet(packet)) }
 }

@@ -39,7 +39,7 @@ extension CallSession {
   ) throws(SessionError) -> Transceiver.ID {
     try requireOpen()
     try checkKind(kind)
-    if settings.direction.sends { try checkSource(MediaStreamTrack(kind)) }
+    if settings.direction.sends { try checkSettings(of: kind) }
     return try addTransceiver(kind, nil, settings)
   }
 
@@ -47,6 +47,7 @@ extension CallSession {
     _ kind: MediaKind, _ track: MediaStreamTrack?, _ settings: TransceiverInit
   ) throws(SessionError) -> Transceiver.ID {
     let parameters = try settings.sendEncodings.checked(kind)
+    try checkLimits(settings.sendEncodings)
     let made = media.makeTrack(track, kind, rids: parameters.count > 1 ? parameters.compactMap(\.rid) : [])
     return try changing { session throws(JSEPError) in
       let id = try session.jsep.addTransceiver(

@@ -8,11 +8,14 @@ internal import SDP
 enum MediaChannel {
   case audio(AudioChannel)
   case video(VideoChannel)
+  /// Audio or video of a forwarding connection.
+  case forwarding(ForwardingChannel)
 
   var kind: MediaKind {
     switch self {
     case .audio: .audio
     case .video: .video
+    case .forwarding(let channel): channel.kind
     }
   }
 
@@ -21,12 +24,14 @@ enum MediaChannel {
       switch self {
       case .audio(let channel): channel.state
       case .video(let channel): channel.state
+      case .forwarding(let channel): channel.state
       }
     }
     nonmutating set {
       switch self {
       case .audio(let channel): channel.state = newValue
       case .video(let channel): channel.state = newValue
+      case .forwarding(let channel): channel.state = newValue
       }
     }
   }
@@ -35,6 +40,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.setTrack(track)
     case .video(let channel): channel.setTrack(track)
+    case .forwarding(let channel): channel.setTrack(track)
     }
   }
 
@@ -42,6 +48,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.setParameters(parameters)
     case .video(let channel): channel.setParameters(parameters)
+    case .forwarding(let channel): channel.setParameters(parameters)
     }
   }
 
@@ -50,6 +57,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.removeTrack().map { [$0] } ?? []
     case .video(let channel): channel.removeTrack()
+    case .forwarding(let channel): channel.removeTrack()
     }
   }
 
@@ -57,6 +65,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.stop()
     case .video(let channel): channel.stop()
+    case .forwarding(let channel): channel.stop()
     }
   }
 
@@ -66,6 +75,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.apply(media, extensions: extensions, random: random)
     case .video(let channel): channel.apply(media, extensions: extensions, random: random)
+    case .forwarding(let channel): channel.apply(media, extensions: extensions, random: random)
     }
   }
 
@@ -76,6 +86,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.send.map { $0.hasSent ? [$0.rtp.ssrc] : [] } ?? []
     case .video(let channel): channel.send?.sources ?? []
+    case .forwarding(let channel): channel.sentSources
     }
   }
 
@@ -86,13 +97,14 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.produce(into: &pacer, at: now)
     case .video(let channel): channel.send?.retransmit(into: &pacer, limiter: &limiter, at: now)
+    case .forwarding(let channel): channel.send?.retransmit(into: &pacer, at: now)
     }
   }
 
   /// Writes a packet of padding, which needs a retransmission stream.
   func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     switch self {
-    case .audio: nil
+    case .audio, .forwarding: nil
     case .video(let channel): channel.send?.pad(count, into: &output, at: now)
     }
   }
@@ -105,6 +117,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.send?.departed(packet, bytes, at: now) ?? false
     case .video(let channel): channel.send?.departed(packet, bytes, at: now) ?? false
+    case .forwarding(let channel): channel.send?.departed(packet, bytes, at: now) ?? false
     }
   }
 
@@ -113,21 +126,22 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.send?.dropped(packet)
     case .video(let channel): channel.send?.dropped(packet)
+    case .forwarding(let channel): channel.send?.dropped(packet)
     }
   }
 
-  /// Discards pending media. Video is encoded only when it can be sent, so that none is pending.
+  /// Discards pending media. Video is encoded and forwarded only when it can be sent, so that none is pending.
   func dropPending() {
     switch self {
     case .audio(let channel): channel.send?.dropPending()
-    case .video: break
+    case .video, .forwarding: break
     }
   }
 
-  /// Whether it sends video, or may at once.
+  /// Whether it sends video of its own, or may at once.
   var sendsVideo: Bool {
     switch self {
-    case .audio: false
+    case .audio, .forwarding: false
     case .video(let channel): channel.send?.isSending ?? false
     }
   }
@@ -145,6 +159,7 @@ enum MediaChannel {
       stream.isMinimumEnforced = true
       return stream
     case .video(let channel): return channel.send?.allocation
+    case .forwarding: return nil
     }
   }
 
@@ -154,6 +169,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.send?.roundTrip
     case .video(let channel): channel.send?.roundTrip
+    case .forwarding(let channel): channel.send?.rtp.remoteInbound.roundTripTime
     }
   }
 
@@ -163,6 +179,8 @@ enum MediaChannel {
     case .audio(let channel):
       if let report = channel.send?.senderReport(clock: clock, at: now) { reports.append(report) }
     case .video(let channel): channel.send?.appendSenderReports(to: &reports, clock: clock, at: now)
+    case .forwarding(let channel):
+      if let report = channel.send?.senderReport(clock: clock, at: now) { reports.append(report) }
     }
   }
 
@@ -170,6 +188,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.send?.endReportInterval()
     case .video(let channel): for encoding in channel.send?.encodings ?? [] { encoding.endReportInterval() }
+    case .forwarding(let channel): channel.send?.endReportInterval()
     }
   }
 
@@ -178,6 +197,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive?.takeReportBlocks(into: &blocks, at: now)
     case .video(let channel): channel.receive?.takeReportBlocks(into: &blocks, at: now)
+    case .forwarding(let channel): channel.receive?.takeReportBlocks(into: &blocks, at: now)
     }
   }
 
@@ -185,6 +205,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive?.receive(report, at: now)
     case .video(let channel): channel.receive?.receive(report, at: now)
+    case .forwarding(let channel): channel.receive?.receive(report, at: now)
     }
   }
 
@@ -193,6 +214,7 @@ enum MediaChannel {
     case .audio(let channel): channel.send?.receive(block, clock: clock, at: now)
     case .video(let channel):
       for encoding in channel.send?.encodings ?? [] { encoding.receive(block, clock: clock, at: now) }
+    case .forwarding(let channel): channel.send?.receive(block, clock: clock, at: now)
     }
   }
 
@@ -202,17 +224,24 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.send?.receive(nack)
     case .video(let channel): for encoding in channel.send?.encodings ?? [] { encoding.receive(nack) }
+    case .forwarding(let channel): channel.send?.receive(nack)
     }
   }
 
   func receive(_ indication: PictureLossIndication) {
-    guard case .video(let channel) = self else { return }
-    for encoding in channel.send?.encodings ?? [] { encoding.receive(indication) }
+    switch self {
+    case .audio: break
+    case .video(let channel): for encoding in channel.send?.encodings ?? [] { encoding.receive(indication) }
+    case .forwarding(let channel): channel.send?.receive(indication)
+    }
   }
 
   func receive(_ request: FullIntraRequest) {
-    guard case .video(let channel) = self else { return }
-    for encoding in channel.send?.encodings ?? [] { encoding.receive(request) }
+    switch self {
+    case .audio: break
+    case .video(let channel): for encoding in channel.send?.encodings ?? [] { encoding.receive(request) }
+    case .forwarding(let channel): channel.send?.receive(request)
+    }
   }
 
   /// Returns a NACK or a request for a key frame that is due.
@@ -221,6 +250,7 @@ enum MediaChannel {
     case .audio(let channel):
       channel.receive?.takeNACK(from: source, roundTrip: roundTrip, at: now).map(RTCPPacket.genericNACK)
     case .video(let channel): channel.receive?.takeFeedback(from: source, roundTrip: roundTrip, at: now)
+    case .forwarding(let channel): channel.receive?.takeFeedback(from: source, roundTrip: roundTrip, at: now)
     }
   }
 
@@ -228,6 +258,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive?.postponeNACK(at: now)
     case .video(let channel): channel.receive?.postponeFeedback(at: now)
+    case .forwarding(let channel): channel.receive?.postponeFeedback(at: now)
     }
   }
 
@@ -236,6 +267,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive?.nackDeadline
     case .video(let channel): channel.receive?.deadline
+    case .forwarding(let channel): channel.receive?.deadline
     }
   }
 
@@ -257,6 +289,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive(packet, as: route.role, in: datagram, ecn: ecn, at: now)
     case .video(let channel): channel.receive(packet, on: route, in: datagram, ecn: ecn, at: now)
+    case .forwarding(let channel): channel.receive(packet, as: route.role, in: datagram, ecn: ecn, at: now)
     }
   }
 
@@ -265,6 +298,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive?.knows(source) ?? false
     case .video(let channel): channel.receive?.knows(source) ?? false
+    case .forwarding(let channel): channel.receive?.knows(source) ?? false
     }
   }
 
@@ -274,7 +308,8 @@ enum MediaChannel {
     switch (self, other) {
     case (.audio(let channel), .audio(let other)): channel.adopt(source, from: other)
     case (.video(let channel), .video(let other)): channel.adopt(source, from: other)
-    case (.audio, .video), (.video, .audio): false
+    // A source that moves to another section of a forwarding connection begins there as a new one.
+    default: false
     }
   }
 
@@ -285,6 +320,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive?.depart(source) ?? false
     case .video(let channel): channel.receive?.depart(source) ?? false
+    case .forwarding(let channel): channel.receive?.depart(source) ?? false
     }
   }
 
@@ -294,6 +330,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.forgetWhatIsOver()
     case .video(let channel): channel.forgetWhatIsOver()
+    case .forwarding(let channel): channel.forgetWhatIsOver()
     }
   }
 }

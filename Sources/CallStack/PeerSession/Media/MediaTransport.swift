@@ -20,6 +20,8 @@ final class MediaTransport {
   private(set) var channels: [MediaChannel] = []
   var audio = AudioEngine()
   var video = VideoEngine()
+  /// Whether tracks added later are forwarded from the start.
+  var forwardsTracks = true
   private var tracksMade = 0
   private var router = RTPRouter()
   /// The channel of each section of the router.
@@ -28,7 +30,7 @@ final class MediaTransport {
   private var reporter: UInt32
   private var scheduler: RTCPScheduler
   private var reports: ReportWriter
-  private var pacer = Pacer(settings: Pacer.Settings(rate: MediaTransport.pacingRate))
+  var pacer: Pacer
   private var limiter = RetransmissionLimiter()
   /// The control of the bandwidth, from the first video that is sent.
   private var bandwidth: BandwidthControl?
@@ -46,6 +48,7 @@ final class MediaTransport {
   init(configuration: SessionConfiguration, identifiers: consuming RandomStream, random: RandomSource) {
     self.configuration = configuration
     self.random = random
+    pacer = Pacer(settings: Pacer.Settings(rate: configuration.forwards ? Self.forwardingRate : Self.pacingRate))
     reporter = UInt32(truncatingIfNeeded: identifiers.next())
     self.identifiers = identifiers
     scheduler = RTCPScheduler(random: random.stream("rtcp"))
@@ -54,6 +57,8 @@ final class MediaTransport {
 
   /// The rate of paced packets: libwebrtc's initial estimate of 300 kbit/s times its factor of 2.5.
   private static let pacingRate = DataRate.kilobitsPerSecond(750)
+  /// The rate of forwarded packets, which their senders have paced: more than their sum.
+  private static let forwardingRate = DataRate.megabitsPerSecond(1_000)
 
   /// The bytes of a packet below RTP: UDP over IPv4, and the authentication tag of SRTP.
   static let lowerOverhead = 38
@@ -87,16 +92,16 @@ final class MediaTransport {
       number: number,
       sender: Transceiver.Sender(
         trackID: name, streamIDs: [configuration.cname], cname: configuration.cname, encodings: encodings),
-      source: track.map { MediaStreamTrack($0.kind, id: name) })
+      source: track.map { $0.named(name) })
   }
 
   /// Replaces the source of a track, without negotiation; nil sends nothing.
   func setSource(_ source: MediaStreamTrack?, of transceiver: Transceiver.ID, _ kind: MediaKind) {
     let channel = channel(of: transceiver, kind)
     guard let track = channel.state.track else { return }
-    channel.state.track?.source = source.map {
-      MediaStreamTrack($0.kind, id: $0.id.isEmpty ? track.sender.trackID : $0.id)
-    }
+    let isOther = source?.source != track.source?.source
+    channel.state.track?.source = source.map { $0.id.isEmpty ? $0.named(track.sender.trackID) : $0 }
+    if isOther, case .forwarding(let forwarding) = channel { forwarding.send?.changeSource() }
   }
 
   func parameters(of transceiver: Transceiver.ID) -> [EncodingParameters] {
@@ -162,6 +167,8 @@ final class MediaTransport {
     if let known = channels.first(where: { $0.state.transceiver == transceiver }) { return known }
     let made: MediaChannel =
       switch kind {
+      case _ where configuration.forwards:
+        .forwarding(ForwardingChannel(transceiver, kind, configuration: configuration, isEnabled: forwardsTracks))
       case .audio: .audio(AudioChannel(transceiver, configuration: configuration, isEnabled: audio.isEnabled))
       case .video: .video(VideoChannel(transceiver, configuration: configuration, isEnabled: video.isEnabled))
       }
@@ -388,6 +395,8 @@ final class MediaTransport {
       while let digit = audio.receive?.nextDigit(at: now) { events.append(.digitReceived(digit)) }
     case .video(let video):
       video.receive?.takeRecovered { events.append(.mediaRecovered(ssrc: $0.ssrc, byteCount: $1)) }
+    case .forwarding(let forwarding):
+      while let packet = forwarding.receive?.nextReceived() { events.append(packet) }
     }
     return nil
   }
@@ -428,6 +437,7 @@ final class MediaTransport {
       case .sourceDescription, .extendedReport, .congestionFeedback, .lossNotification, .unknown: break
       }
     }
+    if configuration.forwards { passKeyFrameNeeds(to: &events) }
     malformedControl += reader.malformedCount
     return reader.malformedCount > 0 ? "rtcp-malformed" : nil
   }

@@ -10,10 +10,12 @@ struct SendStatistics {
   let state: ChannelState
   let ssrc: UInt32
   let isActive: Bool
-  let bitrate: DataRate
+  /// The target of the encoder; nil without one.
+  let bitrate: DataRate?
   let outbound: OutboundRTPStatistics
   let remoteInbound: RemoteInboundRTPStatistics
   var video: Video?
+  var forwarding: ForwardingSendStream?
 
   struct Video {
     let rid: String?
@@ -34,6 +36,7 @@ struct ReceiveStatistics {
   /// The playout counters of audio while it played; nil if it never played.
   var playout: AudioJitterBufferStatistics?
   var video: Video?
+  var forwarding: ForwardingSource?
 
   struct Video {
     let counters: VideoReceiveCounters
@@ -69,6 +72,13 @@ extension MediaChannel {
             rid: encoding.rid, retransmissionSSRC: encoding.retransmissionSSRC, counters: encoding.counters,
             adaptation: encoding.adaptation))
       }
+    case .forwarding(let channel):
+      guard let stream = channel.send else { return [] }
+      return [
+        SendStatistics(
+          kind: kind, state: channel.state, ssrc: stream.rtp.ssrc, isActive: stream.isActive, bitrate: nil,
+          outbound: stream.rtp.outbound, remoteInbound: stream.rtp.remoteInbound, forwarding: stream)
+      ]
     }
   }
 
@@ -93,6 +103,13 @@ extension MediaChannel {
           video: .init(
             counters: source.counters, receiver: source.receiver.statistics, retransmission: source.retransmission,
             repair: source.repair, correction: source.correction, freezes: source.receiver.freezes))
+      }
+    case .forwarding(let channel):
+      guard let stream = channel.receive else { return [] }
+      return stream.sources.map { source in
+        ReceiveStatistics(
+          kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
+          remoteOutbound: source.rtp.remoteOutbound, forwarding: source)
       }
     }
   }

@@ -10,7 +10,10 @@ extension CallSession {
         id: transceiver.id, kind: transceiver.kind, mid: transceiver.mid, direction: transceiver.direction,
         currentDirection: transceiver.currentDirection, sender: .init(track: state?.track?.source),
         receiver: .init(
-          track: MediaStreamTrack(transceiver.kind, id: state?.remoteTrackID ?? ""), isMuted: state?.isMuted ?? true))
+          track: MediaStreamTrack(
+            transceiver.kind, id: state?.remoteTrackID ?? "",
+            from: .received(connection: number, transceiver: transceiver.id)),
+          isMuted: state?.isMuted ?? true))
     }
   }
 
@@ -67,6 +70,7 @@ extension CallSession {
       throw .invalidModification("encodings cannot be added, removed or renamed once a transceiver has been made")
     }
     for encoding in parameters.encodings { try encoding.check(kind) }
+    try checkLimits(parameters.encodings)
     openTransactions[id] = nil
     media.setParameters(parameters.encodings, of: id, kind, at: now)
   }
@@ -114,10 +118,30 @@ extension CallSession {
     }
   }
 
-  func checkSource(_ track: MediaStreamTrack) throws(SessionError) {
-    try checkKind(track.kind)
-    let problem = track.kind == .audio ? configuration.audio.problem : configuration.video?.problem
+  /// Refuses limits that need an encoder, in a session that forwards.
+  func checkLimits(_ encodings: [EncodingParameters]) throws(SessionError) {
+    guard configuration.forwards else { return }
+    guard encodings.count < 2 else { throw .notSupported("several encodings of a forwarded track") }
+    for encoding in encodings
+    where encoding.maxBitrate != nil || encoding.maxFramerate != nil || encoding.scaleResolutionDownBy != nil {
+      throw .notSupported("a limit of a forwarded track: it is not encoded again")
+    }
+  }
+
+  func checkSettings(of kind: MediaKind) throws(SessionError) {
+    try checkKind(kind)
+    let problem = kind == .audio ? configuration.audio.problem : configuration.video?.problem
     if let problem { throw .notSupported(problem) }
+  }
+
+  func checkSource(_ track: MediaStreamTrack) throws(SessionError) {
+    try checkSettings(of: track.kind)
+    guard (track.source != .device) == configuration.forwards else {
+      throw .notSupported(
+        configuration.forwards
+          ? "a track of the device: this connection sends tracks that others receive"
+          : "a received track: this connection forwards none")
+    }
     guard track.id.isEmpty || !media.channels.contains(where: { $0.state.track?.source?.id == track.id }) else {
       throw .invalidAccess("the track '\(track.id)' is sent already")
     }

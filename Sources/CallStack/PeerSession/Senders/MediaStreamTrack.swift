@@ -2,18 +2,33 @@ public import SDP
 
 /// A local track of a peer connection (W3C `MediaStreamTrack`): its kind of media and its source.
 ///
-/// The sources are the device's microphone and its camera.
+/// The sources are the device's microphone and its camera, and for a server that forwards what its connections receive.
 public struct MediaStreamTrack: Hashable, Sendable {
+  /// Where the media of a track comes from.
+  public enum Source: Hashable, Sendable {
+    /// The device: its microphone or its camera.
+    case device
+    /// What a transceiver of a connection receives.
+    case received(connection: Int, transceiver: Transceiver.ID)
+  }
+
   /// The kind of media.
   public var kind: MediaKind
   /// The name in descriptions (RFC 8830); empty to let the connection choose one.
   public var id: String
+  /// Where its media comes from.
+  public let source: Source
 
-  /// Makes a track of a kind.
-  public init(_ kind: MediaKind, id: String = "") {
+  /// Makes a track of the device.
+  public init(_ kind: MediaKind, id: String = "") { self.init(kind, id: id, from: .device) }
+
+  package init(_ kind: MediaKind, id: String, from source: Source) {
     self.kind = kind
     self.id = id
+    self.source = source
   }
+
+  func named(_ id: String) -> MediaStreamTrack { MediaStreamTrack(kind, id: id, from: source) }
 
   /// The device's microphone, with a name chosen by the connection.
   public static let microphone = MediaStreamTrack(.audio)
@@ -47,7 +62,8 @@ public struct RTPTransceiver: Hashable, Sendable {
 
   /// W3C `RTCRtpReceiver`.
   public struct Receiver: Hashable, Sendable {
-    /// The remote track. Its identifier is empty until the remote side announces it.
+    /// The remote track. Its identifier is empty until the remote side announces it. Another connection of a server
+    /// that forwards can send it.
     public let track: MediaStreamTrack
     /// Whether no media arrives (W3C `muted`).
     public let isMuted: Bool

@@ -53,6 +53,8 @@ extension CallSession {
       members.add("height", channel.source.size.map { Int64($0.height) })
       members.add("frames", channel.source.frames)
       members.add("framesPerSecond", channel.source.rate.framesPerSecond(at: now))
+    // What is forwarded is not seen or heard here.
+    case .forwarding: break
     }
     return StatsReport.Entry(
       id: Self.sourceIdentifier(track, channel.kind), type: "media-source", kind: channel.kind.rawValue,
@@ -95,8 +97,9 @@ extension CallSession {
     members.add("retransmittedPacketsSent", send.outbound.retransmittedPacketsSent)
     members.add("retransmittedBytesSent", send.outbound.retransmittedBytesSent)
     members.add("nackCount", send.outbound.nackCount)
-    members.add("targetBitrate", Double(send.bitrate.bitsPerSecond))
+    members.add("targetBitrate", send.bitrate.map { Double($0.bitsPerSecond) })
     if let video = send.video { members.add(video, at: now) }
+    if let forwarding = send.forwarding { members.add(forwarding, kind) }
     let entry = StatsReport.Entry(id: id, type: "outbound-rtp", kind: kind.rawValue, members: members.all)
     guard isReported else { return [entry] }
     var reported = StatsMembers()
@@ -128,7 +131,7 @@ extension CallSession {
     members.add("codecId", codec.map { Self.identifier(of: $0, "I") })
     members.add("remoteId", remote.reportsSent > 0 ? remoteID : nil)
     // What other sources retransmit and correct of this one counts with it, as in libwebrtc.
-    let (repair, correction) = (receive.video?.repair, receive.video?.correction?.stream)
+    let (repair, correction) = (receive.video?.repair ?? receive.forwarding?.repair, receive.video?.correction?.stream)
     let all = [rtp] + [repair, correction].compactMap { $0?.inbound }
     members.add("packetsReceived", all.reduce(0) { $0 + $1.packetsReceived })
     members.add("bytesReceived", all.reduce(0) { $0 + $1.bytesReceived })
@@ -140,9 +143,11 @@ extension CallSession {
     members.add("packetsReceivedWithEct1", rtp.packetsReceivedWithEct1)
     members.add("packetsReceivedWithCe", rtp.packetsReceivedWithCe)
     members.add("lastPacketReceivedTimestamp", timestamp(rtp.lastPacketReceivedTimestamp))
-    members.add("nackCount", receive.video.map { Int64($0.receiver.nackCount) } ?? rtp.nackCount)
+    let nackCount = receive.forwarding?.nackCount ?? receive.video.map { Int64($0.receiver.nackCount) }
+    members.add("nackCount", nackCount ?? rtp.nackCount)
     if let playout = receive.playout { members.add(playout) }
     if let video = receive.video { members.add(video, at: now) }
+    if let forwarding = receive.forwarding { members.add(forwarding, kind) }
     let entry = StatsReport.Entry(id: id, type: "inbound-rtp", kind: kind.rawValue, members: members.all)
     guard remote.reportsSent > 0 else { return [entry] }
     var reported = StatsMembers()

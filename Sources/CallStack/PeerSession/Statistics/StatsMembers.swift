@@ -2,6 +2,7 @@ internal import CallCore
 internal import JitterBuffer
 internal import Pictures
 internal import RTP
+internal import SDP
 internal import Statistics
 internal import VideoReceive
 
@@ -32,6 +33,22 @@ struct StatsMembers {
     add("audioLevel", playout.audioLevel)
     add("totalAudioEnergy", playout.totalAudioEnergy)
     add("totalSamplesDuration", playout.totalSamplesDuration)
+  }
+
+  mutating func add(_ forwarding: ForwardingSendStream, _ kind: MediaKind) {
+    add("rtxSsrc", forwarding.retransmissionSSRC.map(Int64.init))
+    guard kind == .video else { return }
+    add("framesSent", forwarding.framesSent)
+    add("firCount", forwarding.firCount)
+    add("pliCount", forwarding.pliCount)
+  }
+
+  mutating func add(_ forwarding: ForwardingSource, _ kind: MediaKind) {
+    add("retransmittedPacketsReceived", Int64(forwarding.retransmission.recoveredCount))
+    add("retransmittedBytesReceived", forwarding.retransmission.recoveredBytes)
+    guard kind == .video else { return }
+    add("firCount", forwarding.firCount)
+    add("pliCount", forwarding.pliCount)
   }
 
   mutating func add(_ video: SendStatistics.Video, at now: Instant) {

@@ -14,7 +14,7 @@ extension CallSession {
   }
 
   /// Whether a packet of media would leave now.
-  private var canSendMedia: Bool {
+  var canSendMedia: Bool {
     (hasKeys || configuration.protection == .none) && ice.sendingPath(at: now) != nil
   }
 

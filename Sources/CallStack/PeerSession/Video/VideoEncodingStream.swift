@@ -98,8 +98,10 @@ final class VideoEncodingStream {
   ///
   /// - Parameter redRetransmission: the payload type of retransmissions of RED.
   func setRepair(_ scheme: VideoRepairSender.Scheme?, redRetransmission: UInt8?) {
-    retransmission?.red = nil
-    if case .ulpfec(_, let red)? = scheme, let redRetransmission { retransmission?.red = (red, redRetransmission) }
+    retransmission?.associations = []
+    if case .ulpfec(_, let red)? = scheme, let redRetransmission {
+      retransmission?.associations = [.init(payloadType: redRetransmission, original: red)]
+    }
     guard scheme != repair?.scheme else { return }
     repair = nil
     if case .flexFEC(let payloadType)? = scheme {

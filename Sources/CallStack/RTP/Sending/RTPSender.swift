@@ -23,7 +23,8 @@ package struct RTPSender: ~Copyable {
   package private(set) var settings: Settings
   package private(set) var outbound = OutboundRTPStatistics()
   package private(set) var remoteInbound = RemoteInboundRTPStatistics()
-  private var nextSequenceNumber: UInt16
+  /// The number of the next packet.
+  package private(set) var nextSequenceNumber: UInt16
   private let timestampOffset: UInt32
   private var lastPacket: (timestamp: UInt32, captured: Instant)?
   private var history = PacketHistory()
@@ -87,6 +88,23 @@ package struct RTPSender: ~Copyable {
     guard header.write(into: &output, extensions: extensions) != nil else { return nil }
     output.append(contentsOf: payload)
     nextSequenceNumber &+= 1
+    return header
+  }
+
+  /// Writes a packet of a forwarded stream with a number and a timestamp of the caller's, who gives no number to two
+  /// packets.
+  ///
+  /// - Returns: the packet's header, or nil, with nothing written, when it does not fit.
+  package mutating func packetize(
+    payload: RawSpan, sequenceNumber: UInt16, timestamp: UInt32, payloadType: UInt8, marker: Bool,
+    extensions: RTPHeaderExtensions, into output: inout OutputSpan<UInt8>
+  ) -> RTPHeader? {
+    guard output.freeCapacity >= RTPHeader.fixedSize + extensions.encodedSize + payload.byteCount else { return nil }
+    let header = RTPHeader(
+      payloadType: payloadType, marker: marker, sequenceNumber: sequenceNumber, timestamp: timestamp, ssrc: ssrc)
+    guard header.write(into: &output, extensions: extensions) != nil else { return nil }
+    output.append(contentsOf: payload)
+    if Int16(bitPattern: sequenceNumber &- nextSequenceNumber) >= 0 { nextSequenceNumber = sequenceNumber &+ 1 }
     return header
   }
 

@@ -5,7 +5,7 @@ package struct RetransmissionSender: ~Copyable {
   package let ssrc: UInt32
   package let payloadType: UInt8
   /// The payload type of RED and the one that retransmits it; nil when no media is inside RED.
-  package var red: (original: UInt8, own: UInt8)?
+  package var associations: [RetransmissionReceiver.Association] = []
   private var nextSequenceNumber: UInt16
 
   /// Makes a sender.
@@ -54,7 +54,9 @@ package struct RetransmissionSender: ~Copyable {
     var header = original
     header.ssrc = ssrc
     header.payloadType = payloadType
-    if let red, original.payloadType == red.original { header.payloadType = red.own & 0x7F }
+    if let own = associations.first(where: { $0.original == original.payloadType }) {
+      header.payloadType = own.payloadType
+    }
     header.sequenceNumber = nextSequenceNumber
     guard header.write(into: &output, extensions: extensions) != nil else { return nil }
     output.append(bigEndian: original.sequenceNumber)

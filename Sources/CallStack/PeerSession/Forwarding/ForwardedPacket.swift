@@ -1,0 +1,46 @@
+public import SDP
+
+/// A packet of media that a connection received, for other connections to send on.
+///
+/// Every packet comes once: those that were sent again come as the originals.
+public struct ForwardedPacket: Sendable {
+  /// The transceiver that received it.
+  public let transceiver: Transceiver.ID
+  /// The SSRC of its source.
+  package let ssrc: UInt32
+  /// The number of its stream on the transceiver: a new source has another, and so has one whose numbers begin anew.
+  package let stream: Int
+  /// Its sequence number, extended so that it never wraps.
+  package let number: Int64
+  package let timestamp: UInt32
+  package let marker: Bool
+  /// The format, as the receiving connection negotiated it.
+  package let codec: NegotiatedCodec
+  /// Whether a decoder can begin here: true for audio, for video at the first packet of a key frame.
+  package let isEntry: Bool
+  package let payload: [UInt8]
+}
+
+extension NegotiatedCodec {
+  /// Whether payloads of another connection's codec can be sent as those of this one: the same format, in the same
+  /// variant (RFC 6184 section 8.1, RFC 9628 section 6.1).
+  func carries(_ other: NegotiatedCodec) -> Bool {
+    let (name, otherName) = (name.lowercased(), other.name.lowercased())
+    guard name == otherName, clockRate == other.clockRate, channels == other.channels else { return false }
+    return ["packetization-mode", "profile-id"].allSatisfy { parameters[$0] ?? "0" == other.parameters[$0] ?? "0" }
+  }
+}
+
+extension MediaCapabilities {
+  /// The part that a forwarding connection has: packets that hold several others, or repair others, end at each
+  /// connection, and of a simulcast it takes one encoding.
+  var forwardable: MediaCapabilities {
+    var capabilities = self
+    capabilities.codecs.removeAll { ["red", "ulpfec", "flexfec-03"].contains($0.name.lowercased()) }
+    capabilities.headerExtensions.removeAll {
+      $0 == MediaExtensions.ridURI || $0 == MediaExtensions.repairedRIDURI
+    }
+    capabilities.receivesSimulcast = false
+    return capabilities
+  }
+}

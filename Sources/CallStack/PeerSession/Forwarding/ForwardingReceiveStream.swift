@@ -1,0 +1,137 @@
+internal import CallCore
+internal import RTP
+internal import SDP
+internal import VideoReceive
+
+/// Receives the packets of one media section to forward them, and decodes none.
+final class ForwardingReceiveStream {
+  private let transceiver: Transceiver.ID
+  /// The known sources, in order of appearance.
+  private(set) var sources: [ForwardingSource] = []
+  /// Whether the negotiated direction receives.
+  var isActive = false
+  private var formats: ForwardingSource.Formats
+  /// The sources in the remote description.
+  private var named: [MediaSource] = []
+  private var streamCount = 0
+  /// The packets that nobody has taken yet.
+  private var received = FIFO<ForwardedPacket>()
+
+  /// The number of sources kept; beyond it, the source that has been silent longest is dropped.
+  private static let sourceLimit = 8
+
+  init(_ kind: MediaKind, of transceiver: Transceiver.ID, fidelity: MediaFidelity) {
+    self.transceiver = transceiver
+    formats = ForwardingSource.Formats(kind: kind, fidelity: fidelity)
+  }
+
+  /// Accepts these payload types in addition to earlier ones: packets sent under an earlier negotiation may still
+  /// arrive, and a payload type keeps its meaning (RFC 3264 section 8.3.2).
+  func accept(_ codecs: [NegotiatedCodec], of media: NegotiatedMedia) {
+    for codec in codecs + media.receiveHelpers {
+      formats.codecs[codec.payloadType] = codec
+      if let own = codec.retransmissionPayloadType { associate(own, with: codec.payloadType) }
+    }
+    if !media.remoteSources.isEmpty { named = media.remoteSources }
+    guard let first = codecs.first else { return }
+    let settings: NACKGenerator.Settings = formats.kind == .video ? .video : NACKGenerator.Settings()
+    formats.nack = first.feedback.contains(.nack) ? settings : nil
+    formats.request =
+      first.feedback.contains(.pictureLoss)
+      ? .pictureLossIndication : first.feedback.contains(.fullIntraRequest) ? .fullIntraRequest : nil
+    for source in sources { source.accept(formats) }
+  }
+
+  private func associate(_ payloadType: UInt8, with original: UInt8) {
+    guard !formats.associations.contains(where: { $0.payloadType == payloadType }) else { return }
+    formats.associations.append(.init(payloadType: payloadType, original: original))
+  }
+
+  /// Whether every source has sent a BYE and nothing since.
+  var isOver: Bool { !sources.isEmpty && sources.allSatisfy(\.hasDeparted) }
+
+  // MARK: Packets
+
+  func receive(
+    _ packet: RTPPacket, as role: RTPRouter.Role, in datagram: RawSpan, ecn: ECN, at now: Instant
+  ) -> VideoReceiveStream.Reception {
+    switch role {
+    case .media:
+      guard let codec = formats.codecs[packet.header.payloadType] else { return .unknownPayloadType }
+      let reception = source(packet.header.ssrc).receive(packet, as: codec, in: datagram, ecn: ecn, at: now) {
+        nextStream()
+      }
+      if let packet = reception.packet { received.append(packet) }
+      return .taken(isNews: reception.isNews)
+    case .retransmission:
+      guard formats.associations.contains(where: { $0.payloadType == packet.header.payloadType }) else {
+        return .unknownPayloadType
+      }
+      let original = named.first { $0.retransmission == packet.header.ssrc }?.ssrc
+      guard let source = original.map({ source($0) }) ?? sources.last else { return .unknownSource }
+      if let packet = source.receiveRetransmission(packet, in: datagram, at: now) { received.append(packet) }
+      return .taken(isNews: false)
+    case .repair: return .unknownPayloadType
+    }
+  }
+
+  /// Returns the next packet to forward.
+  func nextReceived() -> ForwardedPacket? { received.popFirst() }
+
+  private func nextStream() -> Int {
+    streamCount += 1
+    return streamCount
+  }
+
+  private func source(_ ssrc: UInt32) -> ForwardingSource {
+    if let known = sources.first(where: { $0.ssrc == ssrc }) { return known }
+    let made = ForwardingSource(ssrc, of: transceiver, stream: nextStream(), formats: formats)
+    if sources.count == Self.sourceLimit,
+      let oldest = sources.indices.min(by: { sources[$0].lastArrival < sources[$1].lastArrival })
+    {
+      sources.remove(at: oldest)
+    }
+    sources.append(made)
+    return made
+  }
+
+  func knows(_ ssrc: UInt32) -> Bool { sources.contains { $0.ssrc == ssrc } }
+
+  // MARK: RTCP
+
+  /// Asks the newest source for a key frame: it is the one that is forwarded.
+  func requestKeyFrame(at now: Instant) { sources.last?.requestKeyFrame(at: now) }
+
+  func receive(_ report: SenderReport, at now: Instant) {
+    sources.first { $0.ssrc == report.ssrc }?.receive(report, at: now)
+  }
+
+  /// - Returns: whether that source is known.
+  func depart(_ ssrc: UInt32) -> Bool {
+    guard let source = sources.first(where: { $0.ssrc == ssrc }) else { return false }
+    source.hasDeparted = true
+    return true
+  }
+
+  /// Appends a report block for each active source, and for the one that repairs it, up to the limit of one packet.
+  func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
+    for source in sources where blocks.count < RTCPPacket.maximumCount && !source.hasDeparted {
+      if let block = source.takeReportBlock(at: now) { blocks.append(block) }
+      guard blocks.count < RTCPPacket.maximumCount else { return }
+      if let block = source.takeRepairReportBlock(at: now) { blocks.append(block) }
+    }
+  }
+
+  func takeFeedback(from reporter: UInt32, roundTrip: Interval?, at now: Instant) -> RTCPPacket? {
+    for source in sources {
+      if let feedback = source.takeFeedback(from: reporter, roundTrip: roundTrip, at: now) { return feedback }
+    }
+    return nil
+  }
+
+  func postponeFeedback(at now: Instant) {
+    for source in sources { source.postponeFeedback(at: now) }
+  }
+
+  var deadline: Instant? { isActive ? sources.lazy.compactMap(\.deadline).min() : nil }
+}

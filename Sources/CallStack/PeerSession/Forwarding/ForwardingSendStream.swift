@@ -1,0 +1,232 @@
+internal import CallCore
+internal import Codecs
+internal import CongestionControl
+internal import RTP
+internal import SDP
+
+/// Sends packets that another connection received, as one stream of this one: with its SSRC, its payload types and its
+/// extensions. Numbers and timestamps keep their distances, so that a gap stays a gap.
+///
+/// What is lost on this connection is sent again from here. Packets leave as they come: there is no estimate of the
+/// bandwidth.
+final class ForwardingSendStream {
+  /// The place of one received stream among the numbers and timestamps that are sent.
+  private struct Mapping {
+    let stream: Int
+    let source: UInt32
+    /// The first number that is sent of it, and what it is sent as.
+    let first: (number: Int64, sequence: UInt16)
+    /// The timestamp of the first packet as it is sent.
+    let start: UInt32
+    /// What is added to its timestamps.
+    let offset: UInt32
+  }
+
+  private(set) var rtp: RTPSender
+  /// The retransmission stream (RFC 4588); nil when lost packets are sent again on the stream itself.
+  private var retransmission: RetransmissionSender?
+  let retransmissionSSRC: UInt32?
+  private let kind: MediaKind
+  private(set) var pliCount: Int64 = 0
+  private(set) var firCount: Int64 = 0
+  private(set) var framesSent: Int64 = 0
+  /// The packets in a format that the remote side does not take.
+  private(set) var refusedCount = 0
+  private var extensions = StreamExtensions()
+  /// The negotiated codecs and helpers.
+  private var formats: [NegotiatedCodec] = []
+  /// The streams that were forwarded, the current one last.
+  private var mappings: [Mapping] = []
+  /// Whether the next packet begins a mapping, whatever its stream.
+  private var beginsAnew = true
+  /// The packets of a key frame whose first one has not come.
+  private var waiting: [ForwardedPacket] = []
+  /// The last packet: when it was taken, and its timestamp.
+  private var last: (taken: Instant, timestamp: UInt32)?
+  private var isKeyFrameNeeded = false
+  private var lastRequest: Instant?
+  private var lastIntraRequest: UInt8?
+  /// Whether the negotiated direction sends.
+  var isActive = false {
+    didSet { if isActive, !oldValue { beginsAnew = true } }
+  }
+
+  /// The number of mappings kept to find the origin of what plays.
+  private static let mappingLimit = 8
+  private static let waitingLimit = 256
+  /// The time between requests for the key frame to begin with, as an encoder's between key frames.
+  private static let requestInterval = Interval.milliseconds(300)
+
+  init(_ kind: MediaKind, codec: NegotiatedCodec, track: LocalTrack, random: RandomSource) {
+    self.kind = kind
+    let encoding = track.sender.encodings[0]
+    var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
+    sending.keepsHistory = codec.feedback.contains(.nack)
+    sending.retransmissionQueueLimit = kind == .video ? 1_000 : 64
+    rtp = RTPSender(ssrc: encoding.ssrc, settings: sending, random: random.stream("forwarding/\(track.number)/rtp"))
+    retransmissionSSRC = encoding.retransmissionSSRC
+    guard let payloadType = codec.retransmissionPayloadType, let ssrc = retransmissionSSRC else { return }
+    retransmission = RetransmissionSender(
+      ssrc: ssrc, payloadType: payloadType, random: random.stream("forwarding/\(track.number)/rtx"))
+  }
+
+  // MARK: Settings
+
+  /// Applies the result of a negotiation.
+  func update(_ media: NegotiatedMedia, extensions negotiated: MediaExtensions, naming mid: String?) {
+    formats = media.sendCodecs + media.sendHelpers
+    retransmission?.associations = media.sendCodecs.compactMap { codec in
+      codec.retransmissionPayloadType.map { .init(payloadType: $0, original: codec.payloadType) }
+    }
+    rtp.setKeepsHistory(media.sendCodecs.first?.feedback.contains(.nack) ?? false)
+    extensions.set(negotiated, isNumbered: false, mid: mid, rid: nil)
+  }
+
+  /// Begins anew with the next packet that a decoder can begin with, which comes from another source.
+  func changeSource() {
+    beginsAnew = true
+    waiting = []
+    lastRequest = nil
+  }
+
+  // MARK: Packets
+
+  /// Takes a packet that another connection received, and hands it to the pacer.
+  func send(_ packet: ForwardedPacket, into pacer: inout Pacer, at now: Instant) {
+    guard isActive else { return }
+    guard let codec = formats.first(where: { $0.carries(packet.codec) }) else {
+      refusedCount += 1
+      return
+    }
+    if beginsAnew || mappings.last?.stream != packet.stream {
+      // What comes late of a stream that was left is not sent.
+      if !beginsAnew, let current = mappings.last, packet.stream < current.stream { return }
+      guard packet.isEntry else { return wait(for: packet, at: now) }
+      begin(packet, codec, at: now)
+      let rest = waiting.filter { $0.stream == packet.stream && $0.number > packet.number }
+      waiting = []
+      enqueue(packet, codec, into: &pacer, at: now)
+      for packet in rest { send(packet, into: &pacer, at: now) }
+      return
+    }
+    enqueue(packet, codec, into: &pacer, at: now)
+  }
+
+  /// Keeps a packet until the first one of its key frame comes, and asks for a key frame.
+  private func wait(for packet: ForwardedPacket, at now: Instant) {
+    if waiting.count == Self.waitingLimit { waiting.removeFirst() }
+    waiting.append(packet)
+    if let lastRequest, now - lastRequest < Self.requestInterval { return }
+    lastRequest = now
+    isKeyFrameNeeded = true
+  }
+
+  /// Begins to send another stream: its numbers follow those that were sent, its timestamps go on with the time.
+  private func begin(_ packet: ForwardedPacket, _ codec: NegotiatedCodec, at now: Instant) {
+    var start = rtp.timestamp(of: 0)
+    if let last {
+      let elapsed = max(.zero, now - last.taken)
+      let ticks = elapsed.nanoseconds / 1_000 * Int64(rtp.settings.clockRate) / 1_000_000
+      start = last.timestamp &+ UInt32(truncatingIfNeeded: max(1, ticks))
+    }
+    rtp.setClockRate(codec.clockRate)
+    mappings.append(
+      Mapping(
+        stream: packet.stream, source: packet.ssrc, first: (packet.number, rtp.nextSequenceNumber), start: start,
+        offset: start &- packet.timestamp))
+    if mappings.count > Self.mappingLimit { mappings.removeFirst() }
+    beginsAnew = false
+    lastRequest = nil
+  }
+
+  private func enqueue(_ packet: ForwardedPacket, _ codec: NegotiatedCodec, into pacer: inout Pacer, at now: Instant) {
+    guard let mapping = mappings.last, packet.number >= mapping.first.number else { return }
+    let number = mapping.first.sequence &+ UInt16(truncatingIfNeeded: packet.number - mapping.first.number)
+    let timestamp = packet.timestamp &+ mapping.offset
+    if last.map({ Int32(bitPattern: timestamp &- $0.timestamp) >= 0 }) ?? true { last = (now, timestamp) }
+    _ = pacer.enqueue(kind == .audio ? .audio : .video, at: now) { output in
+      let header = rtp.packetize(
+        payload: packet.payload.span.bytes, sequenceNumber: number, timestamp: timestamp,
+        payloadType: codec.payloadType, marker: packet.marker, extensions: extensions.original, into: &output)
+      guard let header else { return nil }
+      return OutgoingPacket(
+        header: header, headerSize: RTPHeader.fixedSize + extensions.original.encodedSize, captured: now,
+        transportNumberOffset: extensions.originalNumberOffset)
+    }
+  }
+
+  /// Returns the source of what is sent with a timestamp, and its timestamp there.
+  func origin(of timestamp: UInt32) -> (ssrc: UInt32, timestamp: UInt32)? {
+    let mapping = mappings.last { Int32(bitPattern: timestamp &- $0.start) >= 0 } ?? mappings.first
+    return mapping.map { ($0.source, timestamp &- $0.offset) }
+  }
+
+  /// Hands the requested retransmissions to the pacer.
+  func retransmit(into pacer: inout Pacer, at now: Instant) {
+    while rtp.isAskedAgain {
+      guard pacer.enqueue(.retransmission, at: now, write: { takeRetransmission(into: &$0, at: now) }) else { return }
+    }
+  }
+
+  private func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    guard retransmission != nil else { return rtp.takeRetransmission(into: &output, at: now) }
+    var packet = rtp.takeRetransmission(on: &retransmission!, extensions: extensions.repair, into: &output, at: now)
+    packet?.transportNumberOffset = extensions.repairNumberOffset
+    return packet
+  }
+
+  var hasSent: Bool { rtp.outbound.packetsSent > 0 }
+  var sources: [UInt32] { [rtp.ssrc] + (retransmissionSSRC.map { [$0] } ?? []) }
+
+  /// Counts a packet as sent.
+  ///
+  /// - Returns: whether the packet belongs to this stream.
+  func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
+    guard sources.contains(packet.header.ssrc) else { return false }
+    rtp.departed(packet, bytes, at: now)
+    if packet.header.marker, !packet.isRetransmission { framesSent += 1 }
+    return true
+  }
+
+  /// Notes that a packet will not be sent.
+  func dropped(_ packet: OutgoingPacket) { if sources.contains(packet.header.ssrc) { rtp.dropped(packet) } }
+
+  // MARK: Reports and feedback
+
+  func senderReport(clock: WallClock, at now: Instant) -> SenderReport? {
+    rtp.hasSentLately ? rtp.senderReport(clock: clock, at: now) : nil
+  }
+
+  func endReportInterval() { rtp.endReportInterval() }
+
+  func receive(_ block: ReportBlock, clock: WallClock, at now: Instant) {
+    if block.ssrc == retransmissionSSRC { extensions.forgetRepairNames() }
+    guard block.ssrc == rtp.ssrc else { return }
+    rtp.receive(block, clock: clock, at: now)
+    extensions.forgetNames()
+  }
+
+  func receive(_ nack: GenericNACK) { rtp.receive(nack) }
+
+  func receive(_ indication: PictureLossIndication) {
+    guard indication.mediaSSRC == rtp.ssrc else { return }
+    pliCount += 1
+    isKeyFrameNeeded = true
+  }
+
+  /// Takes a full intra request. The same number again repeats a request that was obeyed (RFC 5104 section 4.3.1.2).
+  func receive(_ request: FullIntraRequest) {
+    for entry in request.entries where entry.ssrc == rtp.ssrc {
+      firCount += 1
+      guard lastIntraRequest != entry.sequenceNumber else { continue }
+      lastIntraRequest = entry.sequenceNumber
+      isKeyFrameNeeded = true
+    }
+  }
+
+  /// Returns whether the source must be asked for a key frame now.
+  func takeKeyFrameNeed() -> Bool {
+    defer { isKeyFrameNeeded = false }
+    return isKeyFrameNeeded && kind == .video
+  }
+}

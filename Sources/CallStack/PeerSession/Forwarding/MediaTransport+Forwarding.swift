@@ -1,0 +1,36 @@
+internal import CallCore
+internal import CongestionControl
+internal import SDP
+
+/// The channels of a connection that forwards.
+extension MediaTransport {
+  /// Sends a packet that another connection received.
+  func forward(
+    _ packet: ForwardedPacket, to sender: Transceiver.ID, at now: Instant, events: inout FIFO<SessionOutput>
+  ) {
+    for case .forwarding(let channel) in channels where channel.state.transceiver == sender {
+      channel.forward(packet, into: &pacer, at: now)
+      if channel.send?.takeKeyFrameNeed() ?? false { events.append(.keyFrameNeeded(sender: sender)) }
+    }
+  }
+
+  /// Passes on that receivers have asked for key frames.
+  func passKeyFrameNeeds(to events: inout FIFO<SessionOutput>) {
+    for case .forwarding(let channel) in channels where channel.send?.takeKeyFrameNeed() ?? false {
+      events.append(.keyFrameNeeded(sender: channel.state.transceiver))
+    }
+  }
+
+  func requestKeyFrame(of transceiver: Transceiver.ID, at now: Instant) {
+    for case .forwarding(let channel) in channels where channel.state.transceiver == transceiver {
+      channel.receive?.requestKeyFrame(at: now)
+    }
+  }
+
+  func setForwardingEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
+    if sender == nil { forwardsTracks = enabled }
+    for case .forwarding(let channel) in channels where channel.state.isMeant(by: sender) {
+      channel.isEnabled = enabled
+    }
+  }
+}

@@ -1,0 +1,168 @@
+internal import CallCore
+public import VirtualPeer
+internal import Vocabulary
+
+/// The Twilio Video app: the user's actions, the app's own policy, and one room at a time.
+public final class TwilioApp: CallApp {
+  private let environment: PeerEnvironment
+  private let callbacks: TwilioCallbacks
+  private let settings: TwilioSettings
+  private var room: TwilioRoom?
+  private var account: TwilioAccount?
+  private var roomCount = 0
+  /// What the user wants on, in a room and before.
+  private var wantsMicrophone: Bool
+  private var wantsCamera: Bool
+
+  /// Creates the app; it does nothing before ``start()``.
+  public init(environment: PeerEnvironment) {
+    self.environment = environment
+    callbacks = TwilioCallbacks(environment)
+    settings = TwilioSettings(environment)
+    wantsMicrophone = settings.microphone && environment.device.settings.mayRecord
+    wantsCamera = settings.camera
+  }
+
+  public func start() {
+    let trace = environment.trace
+    trace.set("room.sid", "none")
+    trace.set("signalling.state", TwilioLink.State.early.rawValue)
+    for name in ["mic", "camera"] {
+      trace.set("\(name).on", false)
+      trace.set("\(name).published", false)
+      trace.set("\(name).sid", "none")
+    }
+    _ = TwilioRoster(trace, callbacks)
+  }
+
+  public func perform(_ action: UserAction) throws(ActionError) {
+    switch action.name {
+    case "connect": try connect(to: action.values.text("room") ?? "")
+    case "disconnect":
+      guard let room, !room.isOver else { throw ActionError("in no room") }
+      room.disconnect()
+    case "mic-off", "mic-on":
+      // Without the permission to record there is no track, and nothing is shown as on.
+      wantsMicrophone = action.name == "mic-on" && environment.device.settings.mayRecord
+      try room?.setMicrophone(wantsMicrophone)
+    case "camera-off", "camera-on":
+      guard environment.device.settings.camera != nil, environment.device.settings.hasVideo else {
+        throw ActionError("the device has no camera")
+      }
+      wantsCamera = action.name == "camera-on"
+      try room?.setCamera(wantsCamera)
+    case "publish":
+      guard let room, !room.isOver else { throw ActionError("in no room") }
+      try room.publish(action.values.text("track-name") ?? "")
+    default:
+      let account = account ?? TwilioAccount(environment)
+      self.account = account
+      try account.perform(action)
+    }
+  }
+
+  private func connect(to name: String) throws(ActionError) {
+    if let room, !room.isOver { throw ActionError("in a room already") }
+    roomCount += 1
+    let room = TwilioRoom(name, environment, settings, callbacks, number: roomCount)
+    self.room = room
+    let hasCamera = environment.device.settings.hasVideo && environment.device.settings.camera != nil
+    room.connect(microphone: wantsMicrophone, camera: wantsCamera && hasCamera)
+  }
+
+  public func networkChanged() { room?.networkChanged() }
+
+  public func shutDown() {
+    callbacks.shutDown()
+    if let room, !room.isOver { room.disconnect() }
+    room = nil
+    account?.shutDown()
+  }
+}
+
+/// The settings of the scenario.
+struct TwilioSettings {
+  let identity: String
+  let token: TwilioToken.Kind
+  let tokenTime: Interval
+  let microphone: Bool
+  let camera: Bool
+  let microphoneName: String
+  let off: OffPolicy
+
+  init(_ environment: PeerEnvironment) {
+    let values = environment.settings
+    identity = values.text("identity") ?? environment.userID
+    token = values.text("token").flatMap(TwilioToken.Kind.init) ?? .valid
+    tokenTime = min(values.duration("token-ttl") ?? TwilioToken.longestTime, TwilioToken.longestTime)
+    microphone = values.flag("mic-at-connect") ?? true
+    camera = values.flag("camera-at-connect") ?? true
+    microphoneName = values.text("mic-name") ?? "mic"
+    off = values.text("turn-off").flatMap(OffPolicy.init) ?? .unpublish
+  }
+}
+
+/// Requests of the REST API, as messages on a WebSocket of their own.
+final class TwilioAccount {
+  private let environment: PeerEnvironment
+  private var channel: WebSocketChannel?
+  private var isOpen = false
+  private var waiting: [MessageContent] = []
+
+  init(_ environment: PeerEnvironment) { self.environment = environment }
+
+  func perform(_ action: UserAction) throws(ActionError) {
+    var fields: [(String, JSON?)] = [
+      ("request", .string(action.name)), ("room", action.values.text("room").map(JSON.string)),
+    ]
+    switch action.name {
+    case "create-room": fields.append(("max_participants", action.values.count("max-participants").map(JSON.integer)))
+    case "complete-room": break
+    case "set-ad-hoc": fields.append(("flag", action.values.flag("allowed").map(JSON.bool)))
+    case "set-busy":
+      fields += [
+        ("flag", action.values.flag("busy").map(JSON.bool)),
+        ("retry_after", action.values.duration("retry-after").map { .integer($0.milliseconds) }),
+        ("keep_alive", action.values.flag("keep-alive").map(JSON.bool)),
+      ]
+    default: throw ActionError("unknown action '\(action.name)'")
+    }
+    send(MessageContent("rest", JSON.members(fields)))
+  }
+
+  private func send(_ request: MessageContent) {
+    environment.trace.signalSent(type: request.type, to: "server", isLost: false)
+    waiting.append(request)
+    if channel == nil { open() }
+    if isOpen { flush() }
+  }
+
+  private func open() {
+    let server = environment.endpoint(of: "room")
+    let channel = WebSocketChannel(
+      stream: environment.network.connect(to: server),
+      socket: WebSocket(
+        .client, host: "\(server)", path: "/rest/\(environment.userID)",
+        random: environment.random.stream("rest")))
+    self.channel = channel
+    channel.onOpen = { [weak self] _ in
+      self?.isOpen = true
+      self?.flush()
+    }
+    channel.onClose = { [weak self] in
+      self?.channel = nil
+      self?.isOpen = false
+    }
+  }
+
+  private func flush() {
+    for request in waiting { channel?.send(TwilioWire.text(request)) }
+    waiting = []
+  }
+
+  func shutDown() {
+    channel?.onClose = nil
+    channel?.close()
+    channel = nil
+  }
+}

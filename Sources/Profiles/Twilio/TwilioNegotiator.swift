@@ -1,0 +1,160 @@
+internal import CallCore
+internal import PeerSession
+internal import SDP
+internal import VirtualPeer
+
+/// The negotiation of one peer connection, at a client or at the server: descriptions with revisions, and candidates.
+///
+/// Both sides may offer. A revision belongs to one exchange: an answer must have that of the offer, and an offer that is
+/// not newer than the last exchange is dropped. When two offers cross, the client yields.
+final class TwilioNegotiator: PeerConnectionDelegate {
+  /// What changed and must be sent.
+  enum Part { case description, ice }
+
+  let connection: any PeerConnection
+  /// The last description of this side, as it is sent.
+  private(set) var description: JSON?
+  /// Called when a part changed.
+  var changed: ((Part) -> Void)?
+  /// Called for every event of the connection.
+  var happened: ((SessionEvent) -> Void)?
+  private let yields: Bool
+  private var revision: Int64 = 0
+  private var stableRevision: Int64 = 0
+  private var wantsOffer = false
+  /// Whether ICE is to be restarted, or a restart was not answered yet.
+  private var isRestarting = false
+  private var candidates: [JSON] = []
+  private var iceRevision: Int64 = 0
+  /// The candidates of the other side that were taken.
+  private var taken: Set<String> = []
+  private var early: [JSON] = []
+
+  /// The number of candidates kept until a description comes.
+  private static let earlyLimit = 100
+
+  /// - Parameter yields: whether this side gives up its offer when two cross.
+  init(_ connection: any PeerConnection, yields: Bool) {
+    self.connection = connection
+    self.yields = yields
+    connection.delegate = self
+  }
+
+  /// The candidates so far, as they are sent; nil without any.
+  var ice: JSON? {
+    candidates.isEmpty ? nil : ["candidates": .array(candidates), "revision": .integer(iceRevision)]
+  }
+
+  /// Whether an offer of this side waits for its answer.
+  var isOffering: Bool { connection.signalingState == .haveLocalOffer }
+
+  // MARK: Offers
+
+  /// Offers as soon as no exchange is open.
+  func offer() throws(SessionError) {
+    guard connection.signalingState == .stable else {
+      wantsOffer = true
+      return
+    }
+    wantsOffer = false
+    if isRestarting {
+      connection.restartICE()
+      candidates = []
+    }
+    let offer = try connection.createOffer()
+    revision = stableRevision + 1
+    try connection.setLocalDescription(offer)
+    say("offer", offer.sdp)
+  }
+
+  /// Offers with new ICE credentials, as soon as no exchange is open.
+  func restartICE() throws(SessionError) {
+    isRestarting = true
+    try offer()
+  }
+
+  private func say(_ type: String, _ sdp: String) {
+    description = ["type": .string(type), "sdp": .string(sdp), "revision": .integer(revision)]
+    changed?(.description)
+  }
+
+  // MARK: What the other side says
+
+  /// Takes a description; one that is out of date changes nothing.
+  func receive(_ description: JSON) throws(SessionError) {
+    guard let type = description["type"]?.string, let sdp = description["sdp"]?.string,
+      let revision = description["revision"]?.integer
+    else { throw .type("a description has type, sdp and revision") }
+    switch type {
+    case "answer": try receiveAnswer(sdp, revision)
+    case "offer": try receiveOffer(sdp, revision)
+    default: throw .type("no description is a '\(type)'")
+    }
+  }
+
+  private func receiveAnswer(_ sdp: String, _ revision: Int64) throws(SessionError) {
+    guard isOffering, revision == self.revision else { return }
+    try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: sdp))
+    stableRevision = revision
+    isRestarting = false
+    takeEarly()
+    if wantsOffer { try offer() }
+  }
+
+  private func receiveOffer(_ sdp: String, _ revision: Int64) throws(SessionError) {
+    guard revision > stableRevision else {
+      // The answer to it was lost.
+      if revision == stableRevision, description?["type"]?.string == "answer" { changed?(.description) }
+      return
+    }
+    if isOffering {
+      guard yields else { return }
+      try connection.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""))
+      wantsOffer = true
+    }
+    try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: sdp))
+    let answer = try connection.createAnswer()
+    try connection.setLocalDescription(answer)
+    self.revision = revision
+    stableRevision = revision
+    say("answer", answer.sdp)
+    takeEarly()
+    if wantsOffer { try offer() }
+  }
+
+  /// Takes the candidates of the other side, of which each message repeats all.
+  func receive(ice: JSON) {
+    for candidate in ice["candidates"]?.array ?? [] {
+      let key = "\(candidate)"
+      guard !taken.contains(key), taken.count < 1_000 else { continue }
+      taken.insert(key)
+      if connection.hasRemoteDescription {
+        add(candidate)
+      } else if early.count < Self.earlyLimit {
+        early.append(candidate)
+      }
+    }
+  }
+
+  private func takeEarly() {
+    let waiting = early
+    early = []
+    for candidate in waiting { add(candidate) }
+  }
+
+  private func add(_ candidate: JSON) {
+    // One that cannot be used leaves the others.
+    try? connection.addICECandidate(candidate["candidate"]?.string, mid: candidate["mid"]?.string, mLineIndex: nil)
+  }
+
+  // MARK: PeerConnectionDelegate
+
+  func connection(_ connection: any PeerConnection, did event: SessionEvent) {
+    if case .iceCandidate(let text?, let mid, _) = event {
+      candidates.append(["candidate": .string(text), "mid": .string(mid)])
+      iceRevision += 1
+      changed?(.ice)
+    }
+    happened?(event)
+  }
+}

@@ -1,0 +1,94 @@
+internal import CallCore
+internal import PeerSession
+internal import SDP
+internal import VirtualPeer
+internal import Vocabulary
+
+/// A participant at the server: its session, its publications, and the server's connection to it.
+final class TwilioParticipant {
+  /// A published track, or one that was refused.
+  struct Track {
+    let id: String
+    let name: String
+    let kind: MediaKind
+    var isEnabled: Bool
+    /// The publication's sid; nil when it was refused with ``error``.
+    let sid: String?
+    let error: Int64?
+  }
+
+  let user: String
+  let identity: String
+  let sid: String
+  let session: String
+  let negotiator: TwilioNegotiator
+  var link: TwilioServerLink?
+  /// The state that the others see, and its revision.
+  private(set) var state = "connected"
+  private(set) var revision: Int64 = 1
+  var tracks: [Track] = []
+  /// The revision of the client's tracks.
+  var tracksRevision: Int64 = 0
+  /// The senders of the tracks of others, by their sids; nil for one that the connection cannot send.
+  var subscriptions: [String: Transceiver.ID?] = [:]
+  var sessionTimer: PeerTimer?
+
+  var seat: any PeerConnection { negotiator.connection }
+
+  init(user: String, identity: String, sid: String, session: String, _ connection: any PeerConnection) {
+    self.user = user
+    self.identity = identity
+    self.sid = sid
+    self.session = session
+    negotiator = TwilioNegotiator(connection, yields: false)
+  }
+
+  func changed(state: String? = nil) {
+    revision += 1
+    if let state { self.state = state }
+  }
+
+  /// What the others learn.
+  var json: JSON {
+    [
+      "sid": .string(sid), "identity": .string(identity), "state": .string(state), "revision": .integer(revision),
+      "tracks": .array(
+        tracks.compactMap { track in
+          track.sid.map { sid in
+            [
+              "sid": .string(sid), "name": .string(track.name), "kind": .string(track.kind.rawValue),
+              "enabled": .bool(track.isEnabled),
+            ]
+          }
+        }),
+    ]
+  }
+
+  /// What it learns of its own tracks.
+  var published: JSON {
+    [
+      "revision": .integer(tracksRevision),
+      "tracks": .array(
+        tracks.map { track in
+          guard let sid = track.sid else {
+            return ["id": .string(track.id), "state": "failed", "error": ["code": .integer(track.error ?? 53_300)]]
+          }
+          return ["id": .string(track.id), "state": "ready", "sid": .string(sid)]
+        }),
+    ]
+  }
+
+  /// Returns the transceiver that receives a published track.
+  func transceiver(of track: Track) -> RTPTransceiver? {
+    seat.transceivers.first { $0.receiver.track.id == track.id && $0.currentDirection?.receives == true }
+  }
+
+  /// Sends a body, if there is a link.
+  func send(_ type: String, _ fields: [(String, JSON?)]) { link?.send(MessageContent(type, JSON.members(fields))) }
+
+  /// Ends the connection and the session.
+  func close() {
+    sessionTimer?.cancel()
+    seat.close()
+  }
+}

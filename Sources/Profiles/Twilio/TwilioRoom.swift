@@ -1,0 +1,361 @@
+internal import CallCore
+internal import PeerSession
+internal import SDP
+internal import Statistics
+internal import VirtualPeer
+internal import Vocabulary
+
+/// One room from connect to its end: the session on the signalling link, the connection to the media server, and the
+/// tracks of both sides.
+final class TwilioRoom {
+  let environment: PeerEnvironment
+  let callbacks: TwilioCallbacks
+  private let name: String
+  let settings: TwilioSettings
+  let roster: TwilioRoster
+  /// The number among the rooms of the app.
+  private let number: Int
+  private var link: TwilioLink?
+  private var linkCount = 0
+  /// The failed attempts since the last link that opened.
+  private var attempts = 0
+  private var session: String?
+  private var sessionTimeout = TwilioRoom.usualSessionTimeout
+  /// Whether the server knows this participant on the present link, so that updates may be sent.
+  private var isSynced = false
+  private var negotiator: TwilioNegotiator?
+  var connection: (any PeerConnection)? { negotiator?.connection }
+  var tracks: [TwilioLocalTrack] = []
+  var trackCount = 0
+  /// The revision of this participant's tracks.
+  private var revision: Int64 = 0
+  /// What waits for the next update.
+  private var pending: (tracks: Bool, description: Bool, ice: Bool) = (false, false, false)
+  /// The code of the plane that was lost first, while reconnecting.
+  private var cause: String?
+  private var isMediaLost = false
+  /// Whether media were connected once: only then is the room connected.
+  private var hadMedia = false
+  private var watch: TwilioMediaWatch?
+  private var sessionTimer: PeerTimer?
+  private var retryTimer: PeerTimer?
+  private var restartTimer: PeerTimer?
+  private var restarts = 0
+  private var random: RandomStream
+
+  var trace: PeerTrace { environment.trace }
+  var state: String { trace.state(of: "room.state") ?? "none" }
+  private(set) var isOver = false
+
+  /// The session timeout without one of the server.
+  private static let usualSessionTimeout = Interval.seconds(30)
+
+  init(
+    _ name: String, _ environment: PeerEnvironment, _ settings: TwilioSettings, _ callbacks: TwilioCallbacks,
+    number: Int
+  ) {
+    self.name = name
+    self.environment = environment
+    self.settings = settings
+    self.callbacks = callbacks
+    self.number = number
+    roster = TwilioRoster(environment.trace, callbacks)
+    random = environment.random.stream("room/\(number)")
+  }
+
+  // MARK: Connect
+
+  func connect(microphone: Bool, camera: Bool) {
+    trace.set(PeerEvents.accepted.name, true)
+    trace.enter("room.state", "connecting", on: "connect")
+    environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
+    environment.device.setAudioSessionActive(true)
+    let negotiator = TwilioNegotiator(environment.connections.make(), yields: true)
+    self.negotiator = negotiator
+    negotiator.changed = { [weak self] in self?.changed($0) }
+    negotiator.happened = { [weak self] in self?.happened($0) }
+    attempt("53400") { () throws(SessionError) in
+      if microphone { try add(.audio, settings.microphoneName) }
+      if camera { try add(.video, "camera") }
+      // Without a track there is still a section, for the tracks of others.
+      if tracks.isEmpty { try negotiator.connection.addTransceiver(.audio, TransceiverInit(direction: .recvonly)) }
+      try negotiator.offer()
+    }
+    showTracks()
+    if !isOver { openLink() }
+  }
+
+  /// Runs a step of negotiation; a failure ends the room with a code.
+  func attempt(_ code: String, _ step: () throws(SessionError) -> Void) {
+    do throws(SessionError) {
+      try step()
+    } catch {
+      trace.event("sdp-rejected", "reason", "\(error)")
+      end(code, on: "failure")
+    }
+  }
+
+  private var token: String {
+    TwilioToken.text(
+      settings.token, identity: settings.identity, room: name, validFor: settings.tokenTime,
+      at: environment.clock.wallClock.unixSeconds(at: environment.clock.now))
+  }
+
+  // MARK: The link
+
+  private func openLink() {
+    retryTimer?.cancel()
+    linkCount += 1
+    let link = TwilioLink(environment, number: number * 1_000 + linkCount)
+    self.link = link
+    link.onOpen = { [weak self] in self?.linkOpened() }
+    link.onBody = { [weak self] in self?.received($0) }
+    link.onEnd = { [weak self] in self?.linkEnded($0, retryAfter: $1) }
+  }
+
+  private func linkOpened() {
+    attempts = 0
+    let participant: JSON = participant
+    pending = (false, false, false)
+    guard let session else {
+      return send(
+        "connect",
+        [
+          ("name", .string(name)), ("token", .string(token)), ("participant", participant),
+          ("description", negotiator?.description), ("ice", negotiator?.ice),
+        ])
+    }
+    send(
+      "sync",
+      [
+        ("session", .string(session)), ("token", .string(token)), ("participant", participant),
+        ("description", negotiator?.description), ("ice", negotiator?.ice),
+      ])
+  }
+
+  private func linkEnded(_ reason: TwilioLink.End, retryAfter: Interval?) {
+    link = nil
+    isSynced = false
+    if let retryAfter {
+      retryTimer = environment.clock.schedule(after: retryAfter) { [weak self] in self?.openLink() }
+      return
+    }
+    if reason == .serverBusy { return end("53006", on: "failure") }
+    guard session != nil, state != "connecting" else { return end("53000", on: "failure") }
+    lose("53001")
+    // The wait before an attempt: 80 ms, half as much again each time, at most 10 s, and anything up to that.
+    let limit = min(80 * Self.power(1.5, attempts), 10_000)
+    attempts += 1
+    let wait = Interval.milliseconds(Int64(random.uniform(below: UInt64(limit) + 1)))
+    retryTimer = environment.clock.schedule(after: wait) { [weak self] in self?.openLink() }
+  }
+
+  private static func power(_ base: Double, _ exponent: Int) -> Double {
+    (0..<min(exponent, 200)).reduce(1) { value, _ in value * base }
+  }
+
+  func networkChanged() {
+    guard !isOver else { return }
+    if let link, !link.isLocalAddressAlive {
+      link.networkChanged()
+    } else if link == nil, session != nil {
+      attempts = 0
+      openLink()
+    }
+    if hadMedia, connection?.connectionState != .connected { isMediaLost = true }
+  }
+
+  // MARK: Sending
+
+  private var participant: JSON {
+    ["revision": .integer(revision), "tracks": .array(tracks.map(\.json))]
+  }
+
+  private func send(_ type: String, _ fields: [(String, JSON?)]) {
+    link?.send(MessageContent(type, JSON.members(fields)))
+  }
+
+  private func changed(_ part: TwilioNegotiator.Part) {
+    switch part {
+    case .description: pending.description = true
+    case .ice: pending.ice = true
+    }
+    flush()
+  }
+
+  func tracksChanged() {
+    revision += 1
+    pending.tracks = true
+    flush()
+    showTracks()
+  }
+
+  /// Sends what changed since the last update; while the server does not know this participant, changes wait.
+  private func flush() {
+    guard isSynced, let session, pending.tracks || pending.description || pending.ice else { return }
+    let parts = pending
+    pending = (false, false, false)
+    send(
+      "update",
+      [
+        ("session", .string(session)), ("participant", parts.tracks ? participant : nil),
+        ("description", parts.description ? negotiator?.description : nil), ("ice", parts.ice ? negotiator?.ice : nil),
+      ])
+  }
+
+  /// Offers, if the room is not over.
+  func offer() {
+    attempt("53400") { () throws(SessionError) in try negotiator?.offer() }
+  }
+
+  // MARK: Receiving
+
+  private func received(_ message: MessageContent) {
+    switch message.type {
+    case "connected" where session == nil: connected(message)
+    case "synced" where session != nil && !isSynced: synced(message)
+    case "update" where isSynced: updated(message)
+    // The server has ended the session: there is nothing to disconnect.
+    case "disconnected" where isSynced:
+      isSynced = false
+      end("53118", on: "disconnect, or the server")
+    case "error":
+      isSynced = false
+      let code = message["code"]?.integer.map { "\($0)" } ?? "other"
+      end(TwilioCode.end(code), on: "refusal")
+    default: trace.event(PeerEvents.messageRejected.name, "reason", "unexpected \(message.type)")
+    }
+  }
+
+  private func connected(_ message: MessageContent) {
+    guard let session = message["session"]?.string, let sid = message["sid"]?.string,
+      message["participant"]?["sid"]?.string != nil, message["description"] != nil
+    else { return end("53003", on: "failure") }
+    self.session = session
+    isSynced = true
+    if let timeout = message["options"]?["session_timeout"]?.integer, (1...3_600).contains(timeout) {
+      sessionTimeout = .seconds(timeout)
+    }
+    trace.set("room.sid", sid)
+    roster.begin(message["participants"]?.array ?? [])
+    applyCommon(message)
+    flush()
+    settle()
+  }
+
+  private func synced(_ message: MessageContent) {
+    isSynced = true
+    applyCommon(message)
+    guard !isOver else { return }
+    if isMediaLost { restartICE() }
+    roster.replace(by: message["participants"]?.array ?? [])
+    flush()
+    settle()
+  }
+
+  private func updated(_ message: MessageContent) {
+    if let list = message["participants"]?.array { roster.update(list) }
+    applyCommon(message)
+  }
+
+  /// Takes what several messages have: publications, a description, candidates.
+  private func applyCommon(_ message: MessageContent) {
+    if let published = message["published"] { take(published: published) }
+    if let ice = message["ice"] { negotiator?.receive(ice: ice) }
+    guard let description = message["description"] else { return }
+    attempt("53402") { () throws(SessionError) in try negotiator?.receive(description) }
+  }
+
+  // MARK: Both planes
+
+  private func happened(_ event: SessionEvent) {
+    guard !isOver else { return }
+    switch event {
+    case .dtlsFailed: end("53407", on: "failure")
+    case .connectionStateChange(.connected):
+      hadMedia = true
+      isMediaLost = false
+      restarts = 0
+      restartTimer?.cancel()
+      if watch == nil, let connection {
+        watch = TwilioMediaWatch(environment.clock, connection) { [weak self] in self?.mediaLost() }
+      }
+      settle()
+    case .connectionStateChange(.failed): if hadMedia { mediaLost() } else { end("53405", on: "failure") }
+    case .track, .removeTrack, .ended, .signalingStateChange(.stable): showSubscriptions()
+    default: break
+    }
+  }
+
+  private func mediaLost() {
+    guard !isOver else { return }
+    isMediaLost = true
+    lose("53405")
+    // The first restart is at once, a further one after a short wait that grows.
+    let wait = Interval.milliseconds(Int64(min(Self.power(1.1, restarts), 30_000)))
+    restarts += 1
+    restartTimer?.cancel()
+    restartTimer = environment.clock.schedule(after: wait) { [weak self] in
+      if let self, isMediaLost, isSynced { restartICE() }
+    }
+  }
+
+  private func restartICE() {
+    attempt("53400") { () throws(SessionError) in try negotiator?.restartICE() }
+  }
+
+  /// Notes that signalling or media is lost: the first of them is the cause, and begins the session's timer.
+  private func lose(_ code: String) {
+    guard state == "connected" else { return }
+    cause = code
+    trace.raise(code)
+    trace.enter("room.state", "reconnecting", on: "signalling or media lost")
+    callbacks.room("roomIsReconnecting", error: code)
+    sessionTimer = environment.clock.schedule(after: sessionTimeout) { [weak self] in
+      if let self { end(cause ?? "53001", on: "timeout, refusal or disconnect") }
+    }
+  }
+
+  /// Enters the room, for the first time or again, when both planes are there.
+  private func settle() {
+    guard !isOver, isSynced, hadMedia, !isMediaLost else { return }
+    switch state {
+    case "connecting":
+      trace.enter("room.state", "connected", on: "connected, and media")
+      callbacks.room("roomDidConnect")
+    case "reconnecting":
+      sessionTimer?.cancel()
+      cause = nil
+      trace.enter("room.state", "connected", on: "signalling and media back")
+      callbacks.room("roomDidReconnect")
+    default: break
+    }
+  }
+
+  // MARK: The end
+
+  /// Leaves the room.
+  func disconnect() { end("disconnected", on: "disconnect, or the server") }
+
+  private func end(_ code: String, on event: String) {
+    guard !isOver else { return }
+    let wasConnecting = state == "connecting"
+    isOver = true
+    watch?.stop()
+    for timer in [sessionTimer, retryTimer, restartTimer] { timer?.cancel() }
+    if let session, isSynced { send("disconnect", [("session", .string(session))]) }
+    link?.close()
+    link = nil
+    connection?.close()
+    roster.end()
+    tracks = []
+    showTracks()
+    trace.set("room.sid", "none")
+    environment.device.setAudioSessionActive(false)
+    trace.set(PeerEvents.accepted.name, false)
+    trace.enter("room.state", "disconnected", on: event)
+    trace.end(code)
+    let error = code == "disconnected" || code == "other" ? nil : code
+    callbacks.room(wasConnecting && error != nil ? "roomDidFailToConnect" : "roomDidDisconnect", error: error)
+  }
+}

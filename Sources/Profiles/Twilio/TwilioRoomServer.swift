@@ -1,0 +1,319 @@
+internal import CallCore
+internal import PeerSession
+internal import SDP
+public import VirtualPeer
+public import Vocabulary
+
+/// The Twilio room server: links, sessions, rooms, and the media that it forwards.
+public final class TwilioRoomServer: CallServer {
+  private let environment: ServerEnvironment
+  private let connections: PeerConnectionFactory
+  private var links: [TwilioServerLink] = []
+  private var rooms: [TwilioServerRoom] = []
+  /// Whether clients may create rooms.
+  private var allowsAdHoc = true
+  /// The answer to new links while the server is busy.
+  private var busy: (retryAfter: Int64, keepsAlive: Bool)?
+  /// The number of sids and sessions so far.
+  private var count = 0
+  /// The sessions that ended because another participant took the identity.
+  private var replaced: Set<String> = []
+  /// The sessions of rooms that were completed.
+  private var ended: Set<String> = []
+  private var isOver = false
+
+  /// The time for which a session outlives its link.
+  static let sessionTimeout = Interval.seconds(30)
+  private static let usualLimit: Int64 = 50
+  private static let nameLimit = 128
+
+  /// Creates the server; it does nothing before ``start()``.
+  public init(environment: ServerEnvironment) {
+    self.environment = environment
+    connections = environment.makeConnections(sending: .receivedTracks)
+  }
+
+  public static func frame(of text: String) -> SignallingFrame {
+    TwilioWire.message(text).map { .message($0) } ?? .transport("malformed")
+  }
+
+  public static func text(of message: MessageContent, in frame: String?) -> String { TwilioWire.text(message) }
+
+  public func start() {
+    environment.listen { [weak self] socket in
+      socket.onOpen = { [weak self, weak socket] path in
+        if let socket { self?.opened(socket, path: path) }
+      }
+    }
+  }
+
+  public func inject(_ message: MessageContent, from: String, to: String) {
+    let text = TwilioWire.text(message)
+    guard let link = links.last(where: { $0.socket.user == to }) else {
+      return environment.undeliverable(SignallingMessage(type: message.type, from: from, to: to, text: text))
+    }
+    link.send(message)
+  }
+
+  public func shutDown() {
+    isOver = true
+    for room in rooms { for participant in room.participants { participant.close() } }
+    for link in links { link.drop() }
+    (rooms, links) = ([], [])
+  }
+
+  private func next(_ prefix: String) -> String {
+    count += 1
+    let digits = String(count, radix: 16)
+    return prefix + String(repeating: "0", count: max(0, 32 - digits.count)) + digits
+  }
+
+  private var seconds: Int64 { environment.clock.wallClock.unixSeconds(at: environment.clock.now) }
+
+  // MARK: Links
+
+  private func opened(_ socket: SignallingSocket, path: String) {
+    let parts = path.split(separator: "/")
+    guard parts.count == 2 else { return environment.malformed("path") }
+    socket.user = String(parts[1])
+    guard parts[0] == "signaling" else {
+      socket.onText = { [weak self] in self?.requested($0) }
+      return
+    }
+    let link = TwilioServerLink(socket, environment)
+    links.append(link)
+    socket.onText = { [weak self, weak link] text in if let link { self?.received(text, on: link) } }
+    socket.onClose = { [weak self, weak link] in
+      link?.ended()
+      self?.links.removeAll { $0 === link }
+    }
+    link.onEnd = { [weak self, weak link] in if let link { self?.linkEnded(link) } }
+  }
+
+  private func received(_ text: String, on link: TwilioServerLink) {
+    guard let message = TwilioWire.message(text) else { return environment.malformed("frame") }
+    if message.type == "hello", !link.isWelcomed {
+      guard let busy else { return link.welcome(message) }
+      return link.send(
+        MessageContent(
+          "busy",
+          [
+            JSON.Member("retryAfter", .integer(busy.retryAfter)), JSON.Member("keepAlive", .bool(busy.keepsAlive)),
+          ]))
+    }
+    guard link.isWelcomed else { return environment.malformed("\(message.type) before hello") }
+    link.watch()
+    switch message.type {
+    // A repeated hello has overtaken its answer.
+    case "hello", "heartbeat": break
+    case "bye": link.close()
+    case "connect": connect(message, on: link)
+    case "sync": synchronise(message, on: link)
+    case "update", "disconnect":
+      guard let participant = link.participant, let room = room(of: participant),
+        message["session"]?.string == participant.session
+      else { return environment.malformed("\(message.type) of no session") }
+      if message.type == "disconnect" { drop(participant, room) } else { update(participant, message, room) }
+    default: refuse("53004", link)
+    }
+  }
+
+  private func room(of participant: TwilioParticipant) -> TwilioServerRoom? {
+    rooms.first { $0.participants.contains { $0 === participant } }
+  }
+
+  private func refuse(_ code: String, _ link: TwilioServerLink) {
+    link.send(
+      MessageContent(
+        "error", [JSON.Member("code", .integer(Int64(code) ?? 0)), JSON.Member("message", .string("error \(code)"))]))
+  }
+
+  /// A session outlives its link for a while.
+  private func linkEnded(_ link: TwilioServerLink) {
+    links.removeAll { $0 === link }
+    guard !isOver, let participant = link.participant, participant.link === link, let room = room(of: participant)
+    else { return }
+    participant.link = nil
+    participant.changed(state: "reconnecting")
+    room.tell(of: participant)
+    participant.sessionTimer = environment.clock.schedule(after: Self.sessionTimeout) { [weak self] in
+      self?.drop(participant, room)
+    }
+  }
+
+  private func drop(_ participant: TwilioParticipant, _ room: TwilioServerRoom) {
+    participant.link?.participant = nil
+    participant.link = nil
+    room.remove(participant)
+    // An ad-hoc room ends with its last participant.
+    if room.participants.isEmpty, room.isAdHoc { rooms.removeAll { $0 === room } }
+  }
+
+  // MARK: Connect
+
+  private func connect(_ message: MessageContent, on link: TwilioServerLink) {
+    guard link.participant == nil, let name = message["name"]?.string, let token = message["token"]?.string,
+      let tracks = message["participant"], let description = message["description"]
+    else { return refuse("53004", link) }
+    let (identity, code) = TwilioToken.check(token, room: name, at: seconds)
+    guard let identity else { return refuse(code ?? "20101", link) }
+    if let code = Self.problem(room: name, identity: identity) { return refuse(code, link) }
+    guard let room = room(named: name) else { return refuse("53106", link) }
+    if let old = room.participants.first(where: { $0.identity == identity }) {
+      if let link = old.link { refuse("53205", link) }
+      replaced.insert(old.session)
+      drop(old, room)
+      if !rooms.contains(where: { $0 === room }) { rooms.append(room) }
+    }
+    guard !room.isFull else { return refuse("53105", link) }
+    admit(link, identity: identity, to: room, tracks: tracks, description, ice: message["ice"])
+  }
+
+  private static func problem(room name: String, identity: String) -> String? {
+    if name.isEmpty { return "53100" }
+    if name.count > nameLimit { return "53101" }
+    if identity.isEmpty { return "53200" }
+    return identity.count > nameLimit ? "53201" : nil
+  }
+
+  /// Returns the room of a name, which is created if the account allows that.
+  private func room(named name: String) -> TwilioServerRoom? {
+    if let room = rooms.first(where: { $0.name == name }) { return room }
+    guard allowsAdHoc else { return nil }
+    let room = TwilioServerRoom(name, sid: next("RM"), limit: Self.usualLimit, isAdHoc: true, environment)
+    rooms.append(room)
+    return room
+  }
+
+  private func admit(
+    _ link: TwilioServerLink, identity: String, to room: TwilioServerRoom, tracks: JSON, _ description: JSON, ice: JSON?
+  ) {
+    let user = link.socket.user ?? identity
+    let participant = TwilioParticipant(
+      user: user, identity: identity, sid: next("PA"), session: next("S"), connections.make(to: user))
+    let negotiator = participant.negotiator
+    do throws(SessionError) { try negotiator.receive(description) } catch {
+      environment.malformed("connect: \(error)")
+      participant.close()
+      return refuse("53403", link)
+    }
+    link.participant = participant
+    participant.link = link
+    _ = room.publish(tracks, of: participant)
+    if let ice { negotiator.receive(ice: ice) }
+    room.add(participant)
+    participant.send(
+      "connected",
+      [
+        ("session", .string(participant.session)), ("sid", .string(room.sid)),
+        ("participant", ["sid": .string(participant.sid), "identity": .string(identity)]),
+        ("participants", room.others(than: participant)), ("published", participant.published),
+        ("description", negotiator.description), ("ice", negotiator.ice),
+        ("options", ["session_timeout": .integer(Int64(Self.sessionTimeout.seconds))]),
+      ])
+    negotiator.changed = { [weak participant] part in
+      guard let participant else { return }
+      switch part {
+      case .description: participant.send("update", [("description", participant.negotiator.description)])
+      case .ice: participant.send("update", [("ice", participant.negotiator.ice)])
+      }
+    }
+    for one in room.participants { room.subscribe(one) }
+  }
+
+  // MARK: Sessions
+
+  private func synchronise(_ message: MessageContent, on link: TwilioServerLink) {
+    guard let session = message["session"]?.string, let token = message["token"]?.string else {
+      return refuse("53004", link)
+    }
+    if let code = TwilioToken.check(token, room: nil, at: seconds).code { return refuse(code, link) }
+    for room in rooms {
+      guard let participant = room.participants.first(where: { $0.session == session }) else { continue }
+      return resume(participant, room, message, on: link)
+    }
+    if replaced.contains(session) { return refuse("53205", link) }
+    refuse(ended.contains(session) ? "53106" : "53002", link)
+  }
+
+  private func resume(
+    _ participant: TwilioParticipant, _ room: TwilioServerRoom, _ message: MessageContent, on link: TwilioServerLink
+  ) {
+    participant.sessionTimer?.cancel()
+    if let old = participant.link, old !== link {
+      old.participant = nil
+      links.removeAll { $0 === old }
+      old.drop()
+    }
+    participant.link = link
+    link.participant = participant
+    participant.changed(state: "connected")
+    if let tracks = message["participant"] { _ = room.publish(tracks, of: participant) }
+    participant.send(
+      "synced",
+      [
+        ("participants", room.others(than: participant)), ("published", participant.published),
+        ("description", participant.negotiator.isOffering ? participant.negotiator.description : nil),
+        ("ice", participant.negotiator.ice),
+      ])
+    apply(message, of: participant)
+    room.tell(of: participant)
+    for one in room.participants { room.subscribe(one) }
+  }
+
+  private func update(_ participant: TwilioParticipant, _ message: MessageContent, _ room: TwilioServerRoom) {
+    var hasChanged = false
+    if let tracks = message["participant"], room.publish(tracks, of: participant) {
+      hasChanged = true
+      participant.send("update", [("published", participant.published)])
+      room.tell(of: participant)
+    }
+    apply(message, of: participant)
+    if hasChanged || message["description"] != nil { for one in room.participants { room.subscribe(one) } }
+  }
+
+  private func apply(_ message: MessageContent, of participant: TwilioParticipant) {
+    if let ice = message["ice"] { participant.negotiator.receive(ice: ice) }
+    guard let description = message["description"] else { return }
+    do throws(SessionError) { try participant.negotiator.receive(description) } catch {
+      environment.malformed("description of \(participant.identity): \(error)")
+      if let link = participant.link { refuse("53403", link) }
+    }
+  }
+
+  // MARK: The REST API and the account
+
+  private func requested(_ text: String) {
+    guard let request = TwilioWire.message(text), request.type == "rest" else {
+      return environment.malformed("request")
+    }
+    switch request["request"]?.string {
+    case "create-room":
+      guard let name = request["room"]?.string, !rooms.contains(where: { $0.name == name }) else {
+        return environment.malformed("create-room")
+      }
+      let limit = request["max_participants"]?.integer ?? Self.usualLimit
+      rooms.append(TwilioServerRoom(name, sid: next("RM"), limit: limit, isAdHoc: false, environment))
+    case "complete-room":
+      guard let room = rooms.first(where: { $0.name == request["room"]?.string }) else {
+        return environment.malformed("complete-room")
+      }
+      complete(room)
+    case "set-ad-hoc": allowsAdHoc = request["flag"]?.flag ?? true
+    case "set-busy":
+      let isBusy = request["flag"]?.flag ?? false
+      busy = isBusy ? (request["retry_after"]?.integer ?? -1, request["keep_alive"]?.flag ?? false) : nil
+    default: environment.malformed("request")
+    }
+  }
+
+  private func complete(_ room: TwilioServerRoom) {
+    rooms.removeAll { $0 === room }
+    for participant in room.participants {
+      participant.send("disconnected", [("status", "completed")])
+      ended.insert(participant.session)
+      participant.link?.participant = nil
+      participant.close()
+    }
+  }
+}

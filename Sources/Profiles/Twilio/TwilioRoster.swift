@@ -1,0 +1,114 @@
+internal import VirtualPeer
+
+/// The other participants of a room, and what the app shows of them.
+final class TwilioRoster {
+  private let trace: PeerTrace
+  private let callbacks: TwilioCallbacks
+  private(set) var remotes: [TwilioRemote] = []
+  /// The sids of the tracks that come in.
+  private var subscribed: [String] = []
+  /// The word for the kind of each track that was ever published.
+  private var words: [String: String] = [:]
+
+  init(_ trace: PeerTrace, _ callbacks: TwilioCallbacks) {
+    self.trace = trace
+    self.callbacks = callbacks
+    show()
+  }
+
+  /// Takes those who are in the room when this participant connects: there are no callbacks for them.
+  func begin(_ list: [JSON]) {
+    remotes = list.compactMap(TwilioRemote.init).filter { $0.state != "disconnected" }
+    show()
+  }
+
+  /// Takes the whole list after a reconnection: who left, then who is new.
+  func replace(by list: [JSON]) {
+    let now = list.compactMap(TwilioRemote.init)
+    for remote in remotes where !now.contains(where: { $0.sid == remote.sid && $0.state != "disconnected" }) {
+      leave(remote)
+    }
+    for remote in now { update(remote) }
+    show()
+  }
+
+  /// Takes changed participants.
+  func update(_ list: [JSON]) {
+    for remote in list.compactMap(TwilioRemote.init) { update(remote) }
+    show()
+  }
+
+  private func update(_ remote: TwilioRemote) {
+    guard let index = remotes.firstIndex(where: { $0.sid == remote.sid }) else {
+      guard remote.state != "disconnected" else { return }
+      remotes.append(remote)
+      callbacks.room("participantDidConnect", participant: remote.identity)
+      for track in remote.tracks { callbacks.track("remoteParticipantDidPublish\(track.word)Track") }
+      return
+    }
+    let old = remotes[index]
+    // What is out of date changes nothing.
+    guard remote.revision > old.revision else { return }
+    guard remote.state != "disconnected" else { return leave(old) }
+    remotes[index] = remote
+    if remote.state != old.state {
+      let name = remote.state == "connected" ? "participantDidReconnect" : "participantIsReconnecting"
+      callbacks.room(name, participant: remote.identity)
+    }
+    for track in old.tracks where !remote.tracks.contains(where: { $0.sid == track.sid }) {
+      callbacks.track("remoteParticipantDidUnpublish\(track.word)Track")
+    }
+    for track in remote.tracks {
+      guard let before = old.tracks.first(where: { $0.sid == track.sid }) else {
+        callbacks.track("remoteParticipantDidPublish\(track.word)Track")
+        continue
+      }
+      guard before.isEnabled != track.isEnabled else { continue }
+      callbacks.track("remoteParticipantDid\(track.isEnabled ? "Enable" : "Disable")\(track.word)Track")
+    }
+  }
+
+  private func leave(_ remote: TwilioRemote) {
+    remotes.removeAll { $0.sid == remote.sid }
+    callbacks.room("participantDidDisconnect", participant: remote.identity)
+  }
+
+  /// Takes the sids of the tracks that come in now.
+  func subscribe(to sids: [String]) {
+    for sid in sids where !subscribed.contains(sid) {
+      if let word = words[sid] { callbacks.track("didSubscribeTo\(word)Track") }
+    }
+    for sid in subscribed where !sids.contains(sid) {
+      if let word = words[sid] { callbacks.track("didUnsubscribeFrom\(word)Track") }
+    }
+    subscribed = sids
+    show()
+  }
+
+  /// Forgets everybody, without callbacks: the room is over.
+  func end() {
+    remotes = []
+    subscribed = []
+    show()
+  }
+
+  private func show() {
+    for track in remotes.flatMap(\.tracks) { words[track.sid] = track.word }
+    func names(_ isIn: (TwilioRemote) -> Bool) -> String {
+      let identities = remotes.filter(isIn).map(\.identity).sorted()
+      return identities.isEmpty ? "none" : identities.joined(separator: " ")
+    }
+    trace.set("roster.count", remotes.count)
+    trace.set("roster", names { _ in true })
+    trace.set("roster.reconnecting", names { $0.state == "reconnecting" })
+    // What has another name than agreed is shown as off, although it comes in.
+    for name in ["mic", "camera"] {
+      trace.set("remote.\(name).published", names { $0.tracks.contains { $0.name == name } })
+      trace.set(
+        "remote.\(name)",
+        names { $0.tracks.contains { $0.name == name && $0.isEnabled && subscribed.contains($0.sid) } })
+    }
+    let known = remotes.flatMap(\.tracks).map(\.sid)
+    trace.set("remote.subscribed", subscribed.count { known.contains($0) })
+  }
+}

@@ -1,0 +1,117 @@
+internal import CallCore
+internal import PeerSession
+internal import SDP
+internal import VirtualPeer
+
+/// A room at the server.
+final class TwilioServerRoom {
+  let name: String
+  let sid: String
+  let limit: Int64
+  /// Whether a client created it, so that it ends with its last participant.
+  let isAdHoc: Bool
+  private(set) var participants: [TwilioParticipant] = []
+  private let environment: ServerEnvironment
+  /// The number of publications so far.
+  private var publications = 0
+
+  init(_ name: String, sid: String, limit: Int64, isAdHoc: Bool, _ environment: ServerEnvironment) {
+    self.name = name
+    self.sid = sid
+    self.limit = limit
+    self.isAdHoc = isAdHoc
+    self.environment = environment
+  }
+
+  var isFull: Bool { participants.count >= limit }
+
+  // MARK: Participants
+
+  func add(_ participant: TwilioParticipant) {
+    tell(of: participant)
+    participants.append(participant)
+  }
+
+  /// Removes a participant, and tells the others.
+  func remove(_ participant: TwilioParticipant) {
+    participants.removeAll { $0 === participant }
+    participant.changed(state: "disconnected")
+    participant.close()
+    tell(of: participant)
+    for other in participants { subscribe(other) }
+  }
+
+  /// The others, as one of them sees them.
+  func others(than participant: TwilioParticipant) -> JSON {
+    .array(participants.filter { $0 !== participant }.map(\.json))
+  }
+
+  /// Tells the others of a change of a participant.
+  func tell(of participant: TwilioParticipant) {
+    for other in participants where other !== participant {
+      other.send("update", [("participants", .array([participant.json]))])
+    }
+  }
+
+  // MARK: Tracks
+
+  /// Takes what a client wants published.
+  ///
+  /// - Returns: whether anything changed.
+  func publish(_ wanted: JSON, of participant: TwilioParticipant) -> Bool {
+    guard let revision = wanted["revision"]?.integer, revision > participant.tracksRevision || revision == 0,
+      let list = wanted["tracks"]?.array
+    else { return false }
+    participant.tracksRevision = revision
+    var tracks: [TwilioParticipant.Track] = []
+    for entry in list {
+      guard let id = entry["id"]?.string, let name = entry["name"]?.string, let isEnabled = entry["enabled"]?.flag,
+        let kind = entry["kind"]?.string.flatMap(MediaKind.init)
+      else { continue }
+      if var known = participant.tracks.first(where: { $0.id == id }) {
+        known.isEnabled = isEnabled
+        tracks.append(known)
+        continue
+      }
+      let isTaken = tracks.contains { $0.name == name && $0.sid != nil }
+      publications += 1
+      tracks.append(
+        .init(
+          id: id, name: name, kind: kind, isEnabled: isEnabled,
+          sid: isTaken ? nil : "MT\(sid.dropFirst(2))-\(publications)", error: isTaken ? 53_304 : nil))
+    }
+    participant.tracks = tracks
+    participant.changed()
+    return true
+  }
+
+  /// Sends a participant the tracks of the others, and no more those that are gone; offers if that changed anything.
+  func subscribe(_ participant: TwilioParticipant) {
+    var wanted: [(sid: String, track: MediaStreamTrack)] = []
+    for other in participants where other !== participant {
+      for track in other.tracks {
+        guard let sid = track.sid, var received = other.transceiver(of: track)?.receiver.track else { continue }
+        received.id = sid
+        wanted.append((sid, received))
+      }
+    }
+    var hasChanged = false
+    let seat = participant.seat
+    for sid in participant.subscriptions.keys.sorted() where !wanted.contains(where: { $0.sid == sid }) {
+      if let sender = participant.subscriptions[sid] ?? nil {
+        try? seat.stop(sender)
+        hasChanged = true
+      }
+      participant.subscriptions[sid] = nil
+    }
+    for (sid, track) in wanted where !participant.subscriptions.keys.contains(sid) {
+      let sender = try? seat.addTransceiver(track, TransceiverInit(direction: .sendonly))
+      participant.subscriptions.updateValue(sender, forKey: sid)
+      if sender != nil { hasChanged = true }
+    }
+    guard hasChanged else { return }
+    do throws(SessionError) { try participant.negotiator.offer() } catch {
+      environment.malformed("an offer for \(participant.identity): \(error)")
+    }
+  }
+}

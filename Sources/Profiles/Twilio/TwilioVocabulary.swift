@@ -1,0 +1,237 @@
+internal import VirtualPeer
+public import Vocabulary
+
+extension TwilioApp {
+  /// Twilio Video: rooms on a media server, signalled over a WebSocket.
+  ///
+  /// States, callbacks and codes are documented. The wire follows the open client, with one description and one list of
+  /// candidates in place of lists of connections. What the REST API and the account do stands in actions of any peer.
+  public static let vocabulary = ProfileVocabulary(
+    profile: "twilio",
+    summary: "Rooms on a media server that forwards, with one peer connection from each participant.",
+    machines: [roomState],
+    actions: userActions + operatorActions,
+    messages: messages,
+    endCodes: TwilioCode.ends,
+    errorCodes: TwilioCode.raised,
+    values: roomValues + trackValues,
+    settings: [
+      ParameterDeclaration("identity", .text, "the identity in the token; the peer's user id", provenance: .documented),
+      ParameterDeclaration(
+        "token", .choice(TwilioToken.Kind.allCases.map(\.rawValue)), "what is wrong with the token; valid"),
+      ParameterDeclaration("token-ttl", .duration, "how long the token is valid; 24h"),
+      ParameterDeclaration("mic-at-connect", .flag, "whether the microphone is on when the user connects; true"),
+      ParameterDeclaration("camera-at-connect", .flag, "whether the camera is on when the user connects; true"),
+      ParameterDeclaration("mic-name", .text, "the name of the microphone's track; mic", provenance: .documented),
+      ParameterDeclaration(
+        "turn-off", .choice(OffPolicy.allCases.map(\.rawValue)),
+        "how the app turns microphone and camera off; unpublish", provenance: .documented),
+    ],
+    servers: [ServerDeclaration("room", "signals for rooms, and forwards their media", opensConnections: true)])
+
+  private static let roomState = StateMachine(
+    "room.state",
+    states: [
+      .init("none", "No room.", as: .idle),
+      .init("connecting", "Asking to be let in.", as: .settingUp),
+      .init("connected", "In the room.", as: .connected),
+      .init("reconnecting", "Signalling or media is lost.", as: .recovering),
+      .init("disconnected", "Out of the room.", as: .over),
+    ],
+    transitions: [
+      .init("none", "connecting", on: "connect"), .init("disconnected", "connecting", on: "connect"),
+      .init("connecting", "connected", on: "connected, and media"), .init("connecting", "disconnected", on: "failure"),
+      .init("connected", "reconnecting", on: "signalling or media lost"),
+      .init("reconnecting", "connected", on: "signalling and media back"),
+      .init("reconnecting", "disconnected", on: "timeout, refusal or disconnect"),
+      .init("connected", "disconnected", on: "disconnect, or the server"),
+    ])
+
+  private static let userActions = [
+    ActionDeclaration(
+      "connect", [ParameterDeclaration("room", .text, required: true, "the room's name", provenance: .documented)],
+      "Connect to a room with the tracks that are on.", as: .join(room: "room")),
+    ActionDeclaration("disconnect", [], "Leave the room.", as: .leave),
+    ActionDeclaration("mic-off", [], "Turn the microphone off, as the setting `turn-off` says.", as: .mute),
+    ActionDeclaration("mic-on", [], "Turn the microphone on.", as: .unmute),
+    ActionDeclaration(
+      "publish",
+      [ParameterDeclaration("track-name", .text, required: true, "the track's name", provenance: .documented)],
+      "Publish one more track of the microphone."),
+    ActionDeclaration("camera-off", [], "Turn the camera off, as the setting `turn-off` says."),
+    ActionDeclaration("camera-on", [], "Turn the camera on."),
+  ]
+
+  private static let operatorActions = [
+    ActionDeclaration(
+      "create-room",
+      [
+        ParameterDeclaration("room", .text, required: true, "the room's name", provenance: .documented),
+        ParameterDeclaration("max-participants", .count, "how many it takes; 50", provenance: .documented),
+      ], "Create a room by the REST API."),
+    ActionDeclaration(
+      "complete-room",
+      [ParameterDeclaration("room", .text, required: true, "the room's name", provenance: .documented)],
+      "End a room by the REST API."),
+    ActionDeclaration(
+      "set-ad-hoc",
+      [ParameterDeclaration("allowed", .flag, required: true, "whether clients may create rooms")],
+      "Set the account's rule for rooms that do not exist when a client connects."),
+    ActionDeclaration(
+      "set-busy",
+      [
+        ParameterDeclaration("busy", .flag, required: true, "whether the server answers that it is busy"),
+        ParameterDeclaration("retry-after", .duration, "when clients may ask again; never without it"),
+        ParameterDeclaration("keep-alive", .flag, "whether they ask again on the same WebSocket; false"),
+      ], "Make the server refuse new links for lack of capacity, or take them again."),
+  ]
+
+  // MARK: Values
+
+  /// The callbacks of the room's delegate.
+  static let roomCallbacks = [
+    "roomDidConnect", "roomDidFailToConnect", "roomIsReconnecting", "roomDidReconnect", "roomDidDisconnect",
+    "participantDidConnect", "participantIsReconnecting", "participantDidReconnect", "participantDidDisconnect",
+  ]
+
+  /// The callbacks about tracks, of the delegates of participants.
+  static let trackCallbacks = ["Audio", "Video"].flatMap { kind in
+    [
+      "localParticipantDidPublish\(kind)Track", "localParticipantDidFailToPublish\(kind)Track",
+      "remoteParticipantDidPublish\(kind)Track", "remoteParticipantDidUnpublish\(kind)Track",
+      "didSubscribeTo\(kind)Track", "didUnsubscribeFrom\(kind)Track", "remoteParticipantDidEnable\(kind)Track",
+      "remoteParticipantDidDisable\(kind)Track",
+    ]
+  }
+
+  private static let roomValues =
+    [
+      ValueDeclaration("callback", .choice(roomCallbacks), "the last callback of the room's delegate"),
+      ValueDeclaration("callback.error", .choice(["none"] + TwilioCode.names), "the error that it brought"),
+      ValueDeclaration("callback.participant", .text, "the identity that it is about; none"),
+    ]
+    + roomCallbacks.map { ValueDeclaration("callbacks.\($0)", .count, "how often \($0) was called") }
+    + [
+      ValueDeclaration("room.sid", .text, "the room's sid; none outside of one"),
+      ValueDeclaration(
+        "signalling.state", .choice(TwilioLink.State.allCases.map(\.rawValue)), "the link of the last WebSocket"),
+      ValueDeclaration(
+        "signalling.closed", .choice(TwilioLink.End.allCases.map(\.rawValue)),
+        "why the last link ended: a private close code"),
+      ValueDeclaration("roster.count", .count, "the others in the room"),
+      ValueDeclaration("roster", .text, "the identities of the others, sorted; none"),
+      ValueDeclaration("roster.reconnecting", .text, "those of them that are reconnecting; none"),
+    ]
+
+  private static let trackValues =
+    [ValueDeclaration("track.callback", .choice(trackCallbacks), "the last callback about a track")]
+    + [("mic", "microphone"), ("camera", "camera")].flatMap { name, word in
+      [
+        ValueDeclaration("\(name).on", .flag, "what the app shows of its own \(word)"),
+        ValueDeclaration("\(name).published", .flag, "the server has given the \(word)'s track a sid"),
+        ValueDeclaration("\(name).sid", .text, "the sid of the \(word)'s publication; none"),
+        ValueDeclaration("remote.\(name)", .text, "the identities whose \(word) the app shows as on, sorted; none"),
+        ValueDeclaration(
+          "remote.\(name).published", .text, "the identities whose \(word) is published, on or not, sorted; none"),
+      ]
+    } + [ValueDeclaration("remote.subscribed", .count, "the tracks of others that come in")]
+
+  // MARK: Messages
+
+  private static let messages = [
+    frame(
+      "hello", .clientToServer, "Begins a link.",
+      [
+        MessageField("id", .string, as: .payload), MessageField("version", .integer),
+        MessageField("timeout", .integer, "in ms"),
+        MessageField("cookie", .string, required: false),
+      ]),
+    frame(
+      "welcome", .serverToClient, "Opens a link.", [MessageField("negotiatedTimeout", .integer, "the heartbeat in ms")]),
+    frame(
+      "busy", .serverToClient, "Puts a hello off.",
+      [
+        MessageField("retryAfter", .integer, "in ms; negative for never"), MessageField("keepAlive", .boolean),
+        MessageField("cookie", .string, required: false),
+      ]),
+    frame("bad", .serverToClient, "Refuses a hello.", [MessageField("reason", .string)]),
+    frame("heartbeat", .both, "Shows that the sender is there."),
+    frame("bye", .both, "Ends a link."),
+    body(
+      "connect", .clientToServer, "Asks to be let into a room.",
+      [
+        MessageField("name", .string), token, participant, description(required: true), ice,
+      ]),
+    body(
+      "connected", .serverToClient, "The participant is in the room.",
+      [
+        session, MessageField("sid", .string, "the room's"), participant, participants, published,
+        description(required: true),
+        ice, MessageField("options", .object, "session_timeout in seconds"),
+      ]),
+    body(
+      "update", .both, "A change: tracks, participants, a description or candidates.",
+      [
+        MessageField("session", .string, as: .credential, going: .clientToServer), participantIfAny,
+        MessageField("participants", .list, as: .payload, going: .serverToClient, required: false),
+        MessageField("published", .object, going: .serverToClient, required: false), description(required: false), ice,
+      ]),
+    body(
+      "sync", .clientToServer, "Takes the session up again on a new link.",
+      [
+        session, token, participant, description(required: false), ice,
+      ]),
+    body(
+      "synced", .serverToClient, "The session goes on.",
+      [
+        participants, published, description(required: false), ice,
+      ]),
+    body("disconnect", .clientToServer, "Leaves the room.", [session]),
+    body("disconnected", .serverToClient, "The room ended.", [MessageField("status", .string, "`completed`")]),
+    body(
+      "error", .serverToClient, "Refuses a message, and ends the session.",
+      [
+        MessageField("code", .integer), MessageField("message", .string),
+      ]),
+    MessageDeclaration(
+      "rest", .clientToServer, "Stands for a request of the REST API.", provenance: .harnessDefault,
+      fields: [
+        MessageField("request", .string, as: .payload), MessageField("room", .string, required: false),
+        MessageField("max_participants", .integer, required: false), MessageField("flag", .boolean, required: false),
+        MessageField("retry_after", .integer, required: false), MessageField("keep_alive", .boolean, required: false),
+      ]),
+  ]
+
+  private static let token = MessageField("token", .string)
+  private static let session = MessageField("session", .string, as: .credential)
+  private static let participant = MessageField("participant", .object, as: .payload, "revision and tracks")
+  private static let participantIfAny = MessageField(
+    "participant", .object, going: .clientToServer, required: false, "revision and tracks")
+  private static let participants = MessageField("participants", .list)
+  private static let published = MessageField("published", .object, "revision and tracks with their sids")
+  private static let ice = MessageField("ice", .object, required: false, "revision and all candidates so far")
+
+  private static func description(required: Bool) -> MessageField {
+    MessageField("description", .object, as: .description, required: required, "type, sdp and revision")
+  }
+
+  private static func frame(
+    _ name: String, _ direction: MessageDeclaration.Direction, _ summary: String, _ fields: [MessageField] = []
+  ) -> MessageDeclaration {
+    MessageDeclaration(name, direction, summary, provenance: .documented, fields: fields)
+  }
+
+  private static func body(
+    _ name: String, _ direction: MessageDeclaration.Direction, _ summary: String, _ fields: [MessageField]
+  ) -> MessageDeclaration {
+    MessageDeclaration(name, direction, summary, provenance: .inferred, fields: fields)
+  }
+}
+
+/// How the app turns a track off.
+enum OffPolicy: String, CaseIterable {
+  /// Gives it up, so that the device stops capturing.
+  case unpublish
+  /// Keeps it, and sends silence or black pictures.
+  case disable
+}
