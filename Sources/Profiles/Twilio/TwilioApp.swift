@@ -72,6 +72,16 @@ public final class TwilioApp: CallApp {
 
   public func networkChanged() { room?.networkChanged() }
 
+  public func deviceChanged(_ change: DeviceChange) {
+    switch change {
+    case .audioInterruptionEnded(shouldResume: true): room?.resumeAudio()
+    case .cameraInterrupted: room?.setCameraInterrupted(true)
+    case .cameraInterruptionEnded: room?.setCameraInterrupted(false)
+    case .appState(.background): room?.leftForeground()
+    case .appState, .audioInterruptionBegan, .audioInterruptionEnded: break
+    }
+  }
+
   public func shutDown() {
     callbacks.shutDown()
     if let room, !room.isOver { room.disconnect() }

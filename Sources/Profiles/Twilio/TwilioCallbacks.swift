@@ -5,13 +5,9 @@ internal import VirtualPeer
 /// them.
 final class TwilioCallbacks {
   private let environment: PeerEnvironment
-  private var counts: [String: Int] = [:]
   private var isOver = false
 
-  init(_ environment: PeerEnvironment) {
-    self.environment = environment
-    for name in TwilioApp.roomCallbacks { environment.trace.set("callbacks.\(name)", 0) }
-  }
+  init(_ environment: PeerEnvironment) { self.environment = environment }
 
   /// Calls a callback of the room's delegate.
   func room(_ name: String, error: String? = nil, participant: String? = nil) {
@@ -19,9 +15,7 @@ final class TwilioCallbacks {
       let trace = environment.trace
       trace.set("callback.error", error ?? "none")
       trace.set("callback.participant", participant ?? "none")
-      counts[name, default: 0] += 1
-      trace.set("callbacks.\(name)", counts[name] ?? 0)
-      trace.set("callback", name)
+      trace.notify(name)
     }
   }
 

@@ -51,6 +51,25 @@ extension TwilioRoom {
     tracksChanged()
   }
 
+  // MARK: The device
+
+  /// Disables the camera's track while the device gives no pictures, and sets it back to what it was.
+  func setCameraInterrupted(_ isInterrupted: Bool) {
+    guard !isOver, let index = tracks.firstIndex(where: { $0.kind == .video }) else { return }
+    if isInterrupted { cameraBeforeInterruption = tracks[index].isEnabled }
+    let isEnabled = isInterrupted ? false : cameraBeforeInterruption
+    guard tracks[index].isEnabled != isEnabled else { return }
+    tracks[index].isEnabled = isEnabled
+    connection?.setTrackEnabled(isEnabled, of: tracks[index].sender)
+    tracksChanged()
+  }
+
+  /// Takes the audio again after an interruption.
+  func resumeAudio() { if !isOver { environment.device.setAudioSessionActive(true) } }
+
+  /// Gives an attempt to connect up: iOS ends it when the app is left.
+  func leftForeground() { if state == "connecting" { end("53000", on: "background") } }
+
   /// Takes the sids, or the failures, of publications.
   func take(published: JSON) {
     let count = tracks.count

@@ -19,6 +19,8 @@ final class TwilioRoom {
   private var linkCount = 0
   /// The failed attempts since the last link that opened.
   private var attempts = 0
+  /// The token of the connect, which is good for a resumption too as long as it is valid.
+  private var token = ""
   private var session: String?
   private var sessionTimeout = TwilioRoom.usualSessionTimeout
   /// Whether the server knows this participant on the present link, so that updates may be sent.
@@ -27,6 +29,8 @@ final class TwilioRoom {
   var connection: (any PeerConnection)? { negotiator?.connection }
   var tracks: [TwilioLocalTrack] = []
   var trackCount = 0
+  /// Whether the camera's track was enabled when the device took the pictures.
+  var cameraBeforeInterruption = false
   /// The revision of this participant's tracks.
   private var revision: Int64 = 0
   /// What waits for the next update.
@@ -67,6 +71,7 @@ final class TwilioRoom {
 
   func connect(microphone: Bool, camera: Bool) {
     trace.set(PeerEvents.accepted.name, true)
+    token = mintedToken()
     trace.enter("room.state", "connecting", on: "connect")
     environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
     environment.device.setAudioSessionActive(true)
@@ -95,7 +100,7 @@ final class TwilioRoom {
     }
   }
 
-  private var token: String {
+  private func mintedToken() -> String {
     TwilioToken.text(
       settings.token, identity: settings.identity, room: name, validFor: settings.tokenTime,
       at: environment.clock.wallClock.unixSeconds(at: environment.clock.now))
@@ -337,7 +342,7 @@ final class TwilioRoom {
   /// Leaves the room.
   func disconnect() { end("disconnected", on: "disconnect, or the server") }
 
-  private func end(_ code: String, on event: String) {
+  func end(_ code: String, on event: String) {
     guard !isOver else { return }
     let wasConnecting = state == "connecting"
     isOver = true

@@ -12,6 +12,7 @@ extension TwilioApp {
     machines: [roomState],
     actions: userActions + operatorActions,
     messages: messages,
+    events: roomCallbacks,
     endCodes: TwilioCode.ends,
     errorCodes: TwilioCode.raised,
     values: roomValues + trackValues,
@@ -89,9 +90,16 @@ extension TwilioApp {
   // MARK: Values
 
   /// The callbacks of the room's delegate.
-  static let roomCallbacks = [
-    "roomDidConnect", "roomDidFailToConnect", "roomIsReconnecting", "roomDidReconnect", "roomDidDisconnect",
-    "participantDidConnect", "participantIsReconnecting", "participantDidReconnect", "participantDidDisconnect",
+  private static let roomCallbacks = [
+    EventDeclaration("roomDidConnect", "The participant is in the room."),
+    EventDeclaration("roomDidFailToConnect", "The attempt to connect failed."),
+    EventDeclaration("roomIsReconnecting", "Signalling or media is lost."),
+    EventDeclaration("roomDidReconnect", "Both are back."),
+    EventDeclaration("roomDidDisconnect", "The participant is out of the room."),
+    EventDeclaration("participantDidConnect", "Another participant came."),
+    EventDeclaration("participantIsReconnecting", "Another participant lost signalling or media."),
+    EventDeclaration("participantDidReconnect", "Another participant is back."),
+    EventDeclaration("participantDidDisconnect", "Another participant is gone."),
   ]
 
   /// The callbacks about tracks, of the delegates of participants.
@@ -106,12 +114,9 @@ extension TwilioApp {
 
   private static let roomValues =
     [
-      ValueDeclaration("callback", .choice(roomCallbacks), "the last callback of the room's delegate"),
-      ValueDeclaration("callback.error", .choice(["none"] + TwilioCode.names), "the error that it brought"),
+      ValueDeclaration(
+        "callback.error", .choice(["none"] + TwilioCode.names), "the error that the last callback brought"),
       ValueDeclaration("callback.participant", .text, "the identity that it is about; none"),
-    ]
-    + roomCallbacks.map { ValueDeclaration("callbacks.\($0)", .count, "how often \($0) was called") }
-    + [
       ValueDeclaration("room.sid", .text, "the room's sid; none outside of one"),
       ValueDeclaration(
         "signalling.state", .choice(TwilioLink.State.allCases.map(\.rawValue)), "the link of the last WebSocket"),

@@ -1,0 +1,101 @@
+extension KeyCases {
+  /// The actions and settings of the profile Twilio.
+  static let twilio: [KeyCase] = actionsOfTwilio + settingsOfTwilio
+
+  /// Alice and Bob in one room on one network.
+  private static func room(
+    alice: String = "", bob: String = "", before: String = "", timeline: String = "", rest: String = "",
+    talk: String = "2s"
+  ) -> String {
+    """
+    callsim: 1
+    id: t
+    limits: { virtual: 60s }
+    \(rest)
+    topology:
+      networks: { lan: { cidr: 10.0.0.0/24 } }
+      links:
+        a: { from: alice, to: lan }
+        b: { from: bob, to: lan }
+      servers: { hub: { kind: room } }
+    peers:
+      alice: { profile: twilio\(alice) }
+      bob: { profile: twilio\(bob) }
+    timeline:
+    \(before)
+      - { id: first, at: 300ms, do: alice.connect, room: daily }
+      - { id: second, at: 400ms, do: bob.connect, room: daily }
+      - { id: bye, after: \(talk), of: second, do: alice.disconnect }
+    \(timeline)
+    expect:
+      - { ends: alice, code: disconnected }
+    """
+  }
+
+  private static func action(_ name: String, at time: String, _ what: String, in template: String) -> KeyCase {
+    KeyCase(effect: "twilio action \(name)", at: time, "do: \(what)", template)
+  }
+
+  private static let inRoom = room(timeline: "<>")
+  private static let ahead = room(before: "<>")
+  private static func filmed(_ timeline: String) -> String {
+    room(alice: ", video: { size: 160x120 }", bob: ", video: { size: 160x120 }", timeline: timeline)
+  }
+
+  private static let actionsOfTwilio: [KeyCase] = [
+    action("connect", at: "250ms", "alice.connect, room: daily", in: ahead),
+    KeyCase(
+      "twilio action connect.room", ["daily", "weekly"],
+      room().replacing("do: alice.connect, room: daily", with: "do: alice.connect, room: <>")),
+    action("disconnect", at: "1s", "bob.disconnect", in: inRoom),
+    action("mic-off", at: "1s", "bob.mic-off", in: inRoom),
+    action("mic-on", at: "1500ms", "bob.mic-on", in: room(timeline: "  - { at: 1s, do: bob.mic-off }\n<>")),
+    action("publish", at: "1s", "bob.publish, track-name: second", in: inRoom),
+    KeyCase(
+      "twilio action publish.track-name", ["second", "third"],
+      room(timeline: "  - { at: 1s, do: bob.publish, track-name: <> }")),
+    action("camera-off", at: "1s", "bob.camera-off", in: filmed("<>")),
+    action("camera-on", at: "1500ms", "bob.camera-on", in: filmed("  - { at: 1s, do: bob.camera-off }\n<>")),
+    action("create-room", at: "20ms", "bob.create-room, room: daily", in: ahead),
+    KeyCase(
+      "twilio action create-room.room", ["daily", "weekly"],
+      room(before: "  - { at: 20ms, do: bob.create-room, room: <>, max-participants: 1 }")),
+    KeyCase(
+      "twilio action create-room.max-participants", ["1", "2"],
+      room(before: "  - { at: 20ms, do: bob.create-room, room: daily, max-participants: <> }")),
+    action("complete-room", at: "1s", "bob.complete-room, room: daily", in: inRoom),
+    KeyCase(
+      "twilio action complete-room.room", ["daily", "weekly"],
+      room(timeline: "  - { at: 1s, do: bob.complete-room, room: <> }")),
+    action("set-ad-hoc", at: "20ms", "bob.set-ad-hoc, allowed: false", in: ahead),
+    KeyCase(
+      words: "twilio action set-ad-hoc.allowed", room(before: "  - { at: 20ms, do: bob.set-ad-hoc, allowed: <> }")),
+    action("set-busy", at: "20ms", "bob.set-busy, busy: true", in: ahead),
+    KeyCase(words: "twilio action set-busy.busy", room(before: "  - { at: 20ms, do: bob.set-busy, busy: <> }")),
+    KeyCase(
+      "twilio action set-busy.retry-after", ["500ms", "900ms"],
+      room(before: "  - { at: 20ms, do: bob.set-busy, busy: true, retry-after: <> }")),
+    KeyCase(
+      words: "twilio action set-busy.keep-alive",
+      room(before: "  - { at: 20ms, do: bob.set-busy, busy: true, retry-after: 500ms, keep-alive: <> }")),
+  ]
+
+  private static let settingsOfTwilio: [KeyCase] = [
+    KeyCase("twilio setting identity", ["ann", "anna"], room(alice: ", settings: { identity: <> }")),
+    KeyCase(words: "twilio setting token", room(alice: ", settings: { token: <> }")),
+    KeyCase(
+      "twilio setting token-ttl", ["1s", "60s"],
+      room(
+        alice: ", settings: { token-ttl: <> }", timeline: "  - { at: 1500ms, fault: link.down, link: a, for: 17s }",
+        talk: "40s")),
+    KeyCase(words: "twilio setting mic-at-connect", room(alice: ", settings: { mic-at-connect: <> }")),
+    KeyCase(
+      words: "twilio setting camera-at-connect",
+      filmed("").replacing(
+        "alice: { profile: twilio", with: "alice: { profile: twilio, settings: { camera-at-connect: <> }")),
+    KeyCase("twilio setting mic-name", ["mic", "voice"], room(alice: ", settings: { mic-name: <> }")),
+    KeyCase(
+      words: "twilio setting turn-off",
+      room(alice: ", settings: { turn-off: <> }", timeline: "  - { at: 1s, do: alice.mic-off }")),
+  ]
+}
