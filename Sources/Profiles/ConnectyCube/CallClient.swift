@@ -157,8 +157,7 @@ final class CallClient {
     guard signal.kind == .call, let initiator = signal.initiator, let sdp = signal.sdp else {
       return ignore(signal, "unknown session")
     }
-    // The refusal, or the end, may have been lost.
-    guard !ended.contains(signal.sessionID) else { return refuse(signal, from: sender) }
+    guard !ended.contains(signal.sessionID) else { return ignore(signal, "session is over") }
     let members = ([initiator] + signal.opponents).inOrderOfAppearance
     guard members.contains(sender), members.contains(environment.userID), initiator != environment.userID else {
       return ignore(signal, "not of this user")
