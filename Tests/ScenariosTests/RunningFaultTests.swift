@@ -270,7 +270,7 @@ import Testing
           alice/home: { from: alice, to: alice/home }
           bob/home: { from: bob, to: bob/home }
         servers: { turn: { kind: turn } }
-      peers: { alice: {}, bob: {} }
+      peers: { alice: { profile: knotos }, bob: { profile: knotos } }
       timeline:
         - { at: 0s, fault: turn.reject, server: turn, request: create-permission, code: 401, for: 5s }
         - { at: 1s, do: alice.call, to: bob }
@@ -294,7 +294,7 @@ import Testing
           alice/home: { from: alice, to: alice/home }
           bob/home: { from: bob, to: bob/home }
         servers: { turn: { kind: turn } }
-      peers: { alice: {}, bob: {} }
+      peers: { alice: { profile: knotos }, bob: { profile: knotos } }
       timeline:
         - { at: 0s, do: alice.call, to: bob }
         - { when: bob.call.state == ringing, do: bob.accept }

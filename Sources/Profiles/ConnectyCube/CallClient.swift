@@ -144,6 +144,7 @@ final class CallClient {
     guard let content = SignalStanza.content(of: stanza) else { return trace.raise("cc.bad_signal") }
     trace.signalReceived(type: content.type, from: content["from"]?.string ?? "server")
     guard let signal = CallSignal(content), let sender = signal.sender else { return trace.raise("cc.bad_signal") }
+    guard sender != environment.userID else { return ignore(signal, "own echo") }
     guard let session, session.id == signal.sessionID else { return receivedUnknown(signal, from: sender) }
     guard let opponent = session.opponent(sender) else { return ignore(signal, "\(sender) is not in the call") }
     session.received(signal, from: opponent)
