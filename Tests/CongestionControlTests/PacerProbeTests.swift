@@ -15,7 +15,7 @@ import Testing
       let at: Instant
     }
 
-    private(set) var pacer: Pacer
+    var pacer: Pacer
     private(set) var departures: [Departure] = []
     var now = Instant.zero + .seconds(1)
     /// Whether padding can be made.
@@ -187,6 +187,19 @@ import Testing
       busy.run(milliseconds: 100)
     }
     #expect(!busy.departures.contains { $0.priority == .padding })
+  }
+
+  @Test func `padding that is due where nothing can be sent costs no timers`() {
+    let sender = Sender(1_000)
+    sender.setPadding(200)
+    sender.enqueue(size: 500)
+    sender.run(milliseconds: 100)
+    #expect(sender.pacer.deadline != nil)
+    sender.pacer.removeAll { _ in }
+    #expect(sender.pacer.deadline == nil)
+    sender.enqueue(size: 500)
+    sender.run(milliseconds: 100)
+    #expect(sender.pacer.deadline != nil)
   }
 
   @Test func `padding that cannot be made costs no timers`() {

@@ -162,8 +162,12 @@ package struct Pacer: ~Copyable {
     return settings.paddingRate > .zero ? max(settled, paddingSettled) : nil
   }
 
-  /// Removes all waiting packets, and passes each to `visit`.
-  package mutating func removeAll(_ visit: (QueuedPacket) -> Void) { queue.removeAll(visit) }
+  /// Removes all waiting packets, and passes each to `visit`: nothing can be sent, padding neither, until it is asked for
+  /// again.
+  package mutating func removeAll(_ visit: (QueuedPacket) -> Void) {
+    queue.removeAll(visit)
+    canPad = false
+  }
 
   /// Returns the pacing rate, or a higher one that keeps the waiting time within its limit.
   private func effectiveRate(at now: Instant) -> DataRate {

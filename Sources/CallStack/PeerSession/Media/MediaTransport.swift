@@ -308,10 +308,11 @@ final class MediaTransport {
     }
   }
 
-  /// Queues the padding of a probe or a gap, on the first retransmission stream that there is.
+  /// Queues the padding of a probe or a gap, on the first retransmission stream that there is. The pacer has to learn
+  /// that there is none, or it asks for its padding again and again.
   private func pad(at now: Instant) {
-    guard let channel = channels.first(where: \.sendsVideo) else { return }
-    pacer.pad(at: now) { count, output in channel.pad(count, into: &output, at: now) }
+    let channel = channels.first(where: \.sendsVideo)
+    pacer.pad(at: now) { count, output in channel?.pad(count, into: &output, at: now) }
   }
 
   /// Writes a NACK, a request for a key frame, or transport-wide feedback that is due.
