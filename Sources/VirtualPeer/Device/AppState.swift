@@ -25,5 +25,6 @@ public enum DeviceChange: Hashable, Sendable {
   case audioInterruptionEnded(shouldResume: Bool)
   /// The camera gives no pictures, because the app is in the background.
   case cameraInterrupted
+  /// The camera gives pictures again.
   case cameraInterruptionEnded
 }
