@@ -1,3 +1,4 @@
+import CallCore
 import FuzzHarness
 import Profiles
 import VirtualPeer

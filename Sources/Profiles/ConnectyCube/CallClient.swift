@@ -13,6 +13,8 @@ final class CallClient {
   /// The ids of sessions that have ended: their late signals must not revive them.
   private var ended: Set<String> = []
   private var hasInitializedAudio = false
+  /// Whether the network changed while the chat was not connected.
+  private var wantsRestart = false
   /// The audio session's configuration before the call.
   private var formerAudio: AudioSession?
 
@@ -88,6 +90,7 @@ final class CallClient {
 
   private func begin(_ session: ConnectyCubeSession, on event: String) {
     self.session = session
+    wantsRestart = false
     trace.begin(call: session.id, with: session.opponents.map(\.id))
     trace.set("mic.muted", false)
     trace.set("camera.off", false)
@@ -160,7 +163,8 @@ final class CallClient {
     }
     guard !ended.contains(signal.sessionID) else { return ignore(signal, "session is over") }
     let members = ([initiator] + signal.opponents).inOrderOfAppearance
-    guard members.contains(sender), members.contains(environment.userID), initiator != environment.userID else {
+    // Only its initiator opens a session: callees call each other in one that rings already.
+    guard sender == initiator, members.contains(environment.userID), initiator != environment.userID else {
       return ignore(signal, "not of this user")
     }
     guard isInitialized, members.count <= ConnectyCubeSettings.opponentLimit + 1 else {
@@ -206,7 +210,15 @@ final class CallClient {
   }
 
   func networkChanged() {
-    guard settings.restartsICE else { return }
+    guard settings.restartsICE, session != nil else { return }
+    wantsRestart = true
+    resumeRestart()
+  }
+
+  /// Restarts ICE if that had to wait for the chat.
+  func resumeRestart() {
+    guard wantsRestart, chat.state == .connected else { return }
+    wantsRestart = false
     _ = session?.restartICE()
   }
 

@@ -18,7 +18,10 @@ public final class ConnectyCubeApp: CallApp {
 
   public func start() {
     let trace = environment.trace
-    chat.onState = { trace.enter("chat.state", $0.rawValue, on: "chat") }
+    chat.onState = { [weak client] state in
+      trace.enter("chat.state", state.rawValue, on: "chat")
+      client?.resumeRestart()
+    }
     chat.onMalformed = { trace.raise("cc.bad_signal") }
     chat.onStanza = { [weak client] in client?.received($0) }
     if client.settings.initializesSDK { client.initialize() }

@@ -127,7 +127,12 @@ final class Opponent: PeerConnectionDelegate {
   // MARK: ICE restart
 
   func offerRestart() throws(SessionError) -> String? {
-    guard let connection, connection.signalingState == .stable else { return nil }
+    guard let connection, dialledOffer == nil else { return nil }
+    // A restart that was not answered may be lost.
+    if connection.signalingState == .haveLocalOffer {
+      try connection.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""))
+    }
+    guard connection.signalingState == .stable else { return nil }
     connection.restartICE()
     let offer = try connection.createOffer()
     try connection.setLocalDescription(offer)

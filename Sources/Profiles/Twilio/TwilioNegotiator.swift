@@ -24,6 +24,8 @@ final class TwilioNegotiator: PeerConnectionDelegate {
   private var wantsOffer = false
   /// Whether ICE is to be restarted, or a restart was not answered yet.
   private var isRestarting = false
+  /// Whether the open offer restarts ICE.
+  private var isRestartOffered = false
   private var candidates: [JSON] = []
   private var iceRevision: Int64 = 0
   /// The candidates of the other side that were taken.
@@ -32,6 +34,8 @@ final class TwilioNegotiator: PeerConnectionDelegate {
 
   /// The number of candidates kept until a description comes.
   private static let earlyLimit = 100
+  /// The revisions that a peer may name: more than a call has, and few enough to count on from.
+  private static let revisions: ClosedRange<Int64> = 0...1_000_000_000
 
   /// - Parameter yields: whether this side gives up its offer when two cross.
   init(_ connection: any PeerConnection, yields: Bool) {
@@ -57,6 +61,7 @@ final class TwilioNegotiator: PeerConnectionDelegate {
       return
     }
     wantsOffer = false
+    isRestartOffered = isRestarting
     if isRestarting {
       connection.restartICE()
       candidates = []
@@ -83,7 +88,7 @@ final class TwilioNegotiator: PeerConnectionDelegate {
   /// Takes a description; one that is out of date changes nothing.
   func receive(_ description: JSON) throws(SessionError) {
     guard let type = description["type"]?.string, let sdp = description["sdp"]?.string,
-      let revision = description["revision"]?.integer
+      let revision = description["revision"]?.integer, Self.revisions.contains(revision)
     else { throw .type("a description has type, sdp and revision") }
     switch type {
     case "answer": try receiveAnswer(sdp, revision)
@@ -96,7 +101,7 @@ final class TwilioNegotiator: PeerConnectionDelegate {
     guard isOffering, revision == self.revision else { return }
     try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: sdp))
     stableRevision = revision
-    isRestarting = false
+    if isRestartOffered { isRestarting = false }
     takeEarly()
     if wantsOffer { try offer() }
   }

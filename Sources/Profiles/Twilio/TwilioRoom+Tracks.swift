@@ -12,8 +12,10 @@ extension TwilioRoom {
     guard let connection else { return }
     trackCount += 1
     var track = TwilioLocalTrack(kind: kind, id: "\(environment.userID)-\(kind.rawValue)-\(trackCount)", name: name)
+    track.isInterrupted = kind == .video && isCameraInterrupted
     track.sender = try connection.addTransceiver(
       MediaStreamTrack(kind, id: track.id), TransceiverInit(direction: .sendonly))
+    if track.isInterrupted { connection.setTrackEnabled(false, of: track.sender) }
     tracks.append(track)
   }
 
@@ -34,10 +36,10 @@ extension TwilioRoom {
     guard !isOver else { return }
     let index = tracks.firstIndex { $0.kind == kind }
     // What is on already is not published twice.
-    guard isOn != (index.map { tracks[$0].isEnabled } ?? false) else { return }
+    guard isOn != (index.map { tracks[$0].isWanted } ?? false) else { return }
     if let index, isOn || settings.off == .disable {
-      tracks[index].isEnabled = isOn
-      connection?.setTrackEnabled(isOn, of: tracks[index].sender)
+      tracks[index].isWanted = isOn
+      connection?.setTrackEnabled(tracks[index].isEnabled, of: tracks[index].sender)
       return tracksChanged()
     }
     if let index {
@@ -53,14 +55,14 @@ extension TwilioRoom {
 
   // MARK: The device
 
-  /// Disables the camera's track while the device gives no pictures, and sets it back to what it was.
+  /// Disables the camera's track while the device gives no pictures; what the user wants stands beside that.
   func setCameraInterrupted(_ isInterrupted: Bool) {
+    isCameraInterrupted = isInterrupted
     guard !isOver, let index = tracks.firstIndex(where: { $0.kind == .video }) else { return }
-    if isInterrupted { cameraBeforeInterruption = tracks[index].isEnabled }
-    let isEnabled = isInterrupted ? false : cameraBeforeInterruption
-    guard tracks[index].isEnabled != isEnabled else { return }
-    tracks[index].isEnabled = isEnabled
-    connection?.setTrackEnabled(isEnabled, of: tracks[index].sender)
+    let wasEnabled = tracks[index].isEnabled
+    tracks[index].isInterrupted = isInterrupted
+    guard tracks[index].isEnabled != wasEnabled else { return }
+    connection?.setTrackEnabled(!wasEnabled, of: tracks[index].sender)
     tracksChanged()
   }
 

@@ -29,8 +29,8 @@ final class TwilioRoom {
   var connection: (any PeerConnection)? { negotiator?.connection }
   var tracks: [TwilioLocalTrack] = []
   var trackCount = 0
-  /// Whether the camera's track was enabled when the device took the pictures.
-  var cameraBeforeInterruption = false
+  /// Whether the device gives no pictures.
+  var isCameraInterrupted = false
   /// The revision of this participant's tracks.
   private var revision: Int64 = 0
   /// What waits for the next update.
@@ -41,6 +41,8 @@ final class TwilioRoom {
   /// Whether media were connected once: only then is the room connected.
   private var hadMedia = false
   private var watch: TwilioMediaWatch?
+  /// The participants as the server told of them after an outage, until the room is connected again.
+  private var listAfterOutage: [JSON]?
   private var sessionTimer: PeerTimer?
   private var retryTimer: PeerTimer?
   private var restartTimer: PeerTimer?
@@ -119,7 +121,6 @@ final class TwilioRoom {
   }
 
   private func linkOpened() {
-    attempts = 0
     let participant: JSON = participant
     pending = (false, false, false)
     guard let session else {
@@ -238,6 +239,7 @@ final class TwilioRoom {
     else { return end("53003", on: "failure") }
     self.session = session
     isSynced = true
+    attempts = 0
     if let timeout = message["options"]?["session_timeout"]?.integer, (1...3_600).contains(timeout) {
       sessionTimeout = .seconds(timeout)
     }
@@ -250,16 +252,24 @@ final class TwilioRoom {
 
   private func synced(_ message: MessageContent) {
     isSynced = true
+    attempts = 0
     applyCommon(message)
     guard !isOver else { return }
     if isMediaLost { restartICE() }
-    roster.replace(by: message["participants"]?.array ?? [])
+    listAfterOutage = message["participants"]?.array ?? []
     flush()
     settle()
   }
 
   private func updated(_ message: MessageContent) {
-    if let list = message["participants"]?.array { roster.update(list) }
+    if let list = message["participants"]?.array {
+      if var waiting = listAfterOutage {
+        waiting.removeAll { old in list.contains { $0["sid"] == old["sid"] } }
+        listAfterOutage = waiting + list
+      } else {
+        roster.update(list)
+      }
+    }
     applyCommon(message)
   }
 
@@ -335,6 +345,10 @@ final class TwilioRoom {
       callbacks.room("roomDidReconnect")
     default: break
     }
+    if let list = listAfterOutage {
+      listAfterOutage = nil
+      roster.replace(by: list)
+    }
   }
 
   // MARK: The end
@@ -360,7 +374,7 @@ final class TwilioRoom {
     trace.set(PeerEvents.accepted.name, false)
     trace.enter("room.state", "disconnected", on: event)
     trace.end(code)
-    let error = code == "disconnected" || code == "other" ? nil : code
+    let error = code == "disconnected" ? nil : code
     callbacks.room(wasConnecting && error != nil ? "roomDidFailToConnect" : "roomDidDisconnect", error: error)
   }
 }

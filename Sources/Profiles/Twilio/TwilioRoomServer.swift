@@ -16,6 +16,7 @@ public final class TwilioRoomServer: CallServer {
   private var busy: (retryAfter: Int64, keepsAlive: Bool)?
   /// The number of sids and sessions so far.
   private var count = 0
+  private var sessions: RandomStream
   /// The sessions that ended because another participant took the identity.
   private var replaced: Set<String> = []
   /// The sessions of rooms that were completed.
@@ -31,6 +32,7 @@ public final class TwilioRoomServer: CallServer {
   public init(environment: ServerEnvironment) {
     self.environment = environment
     connections = environment.makeConnections(sending: .receivedTracks)
+    sessions = environment.random.stream("sessions")
   }
 
   public static func frame(of text: String) -> SignallingFrame {
@@ -66,6 +68,11 @@ public final class TwilioRoomServer: CallServer {
     count += 1
     let digits = String(count, radix: 16)
     return prefix + String(repeating: "0", count: max(0, 32 - digits.count)) + digits
+  }
+
+  /// A session's id is its credential: nobody may guess it.
+  private func nextSession() -> String {
+    "S" + sessions.bytes(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 
   private var seconds: Int64 { environment.clock.wallClock.unixSeconds(at: environment.clock.now) }
@@ -190,7 +197,7 @@ public final class TwilioRoomServer: CallServer {
   ) {
     let user = link.socket.user ?? identity
     let participant = TwilioParticipant(
-      user: user, identity: identity, sid: next("PA"), session: next("S"), connections.make(to: user))
+      user: user, identity: identity, sid: next("PA"), session: nextSession(), connections.make(to: user))
     let negotiator = participant.negotiator
     do throws(SessionError) { try negotiator.receive(description) } catch {
       environment.malformed("connect: \(error)")
@@ -227,9 +234,14 @@ public final class TwilioRoomServer: CallServer {
     guard let session = message["session"]?.string, let token = message["token"]?.string else {
       return refuse("53004", link)
     }
-    if let code = TwilioToken.check(token, room: nil, at: seconds).code { return refuse(code, link) }
+    let (identity, code) = TwilioToken.check(token, room: nil, at: seconds)
+    if let code { return refuse(code, link) }
     for room in rooms {
       guard let participant = room.participants.first(where: { $0.session == session }) else { continue }
+      // A session is good for the participant and the room that its token names.
+      guard participant.identity == identity, TwilioToken.check(token, room: room.name, at: seconds).code == nil else {
+        return refuse("20106", link)
+      }
       return resume(participant, room, message, on: link)
     }
     if replaced.contains(session) { return refuse("53205", link) }

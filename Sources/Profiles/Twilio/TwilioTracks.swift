@@ -8,7 +8,11 @@ struct TwilioLocalTrack {
   /// The identifier in descriptions.
   let id: String
   let name: String
-  var isEnabled = true
+  /// Whether the user wants it on.
+  var isWanted = true
+  /// Whether the device gives nothing for it.
+  var isInterrupted = false
+  var isEnabled: Bool { isWanted && !isInterrupted }
   /// Its sender, once it is on the connection.
   var sender: Transceiver.ID?
   /// The publication's sid; nil until the server has given one.

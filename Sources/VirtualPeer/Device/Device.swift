@@ -185,6 +185,11 @@ public final class Device {
   /// fails and stays silent until it is restarted.
   package func startAudioUnit() {
     guard audioUnit == .stopped else { return }
+    guard !isAudioTaken else {
+      // It starts when the app takes the audio after the interruption.
+      isAudioInterrupted = true
+      return
+    }
     let works = settings.isSimulator || (audioSession.mayRecord && audioSession.mayPlay)
     audioUnit = works ? .running : .failed
     guard works else { return }
