@@ -58,7 +58,9 @@ enum SignalStanza {
 
   /// A user that the frame has already keeps its full address.
   private static func address(_ user: String, _ attribute: String, _ frame: XMLElement?) -> String {
-    guard let address = frame?[attribute], XMPP.user(of: address) == user else { return XMPP.address(of: user) }
+    guard let address = frame?[attribute], (XMPP.user(of: address) ?? address) == user else {
+      return XMPP.address(of: user)
+    }
     return address
   }
 
