@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallCore
 import Formats
 import Foundation
 import Profiles

@@ -7,7 +7,8 @@ import Vocabulary
 
 @testable import Profiles
 
-/// Users of a profile with one server, on one network in virtual time.
+/// Users of a profile with one server, on one network in virtual time. Where the device has video, so have they and a
+/// server that opens connections.
 class ProfileWorld {
   let simulator: Simulator
   let server: CallServerHost
@@ -47,21 +48,30 @@ class ProfileWorld {
     }
     let serverHost = try addHost(serverName)
     let runtime = HostRuntime(simulator: simulator, host: serverHost, wallClock: WallClock())
+    func session(_ name: String) -> SessionConfiguration {
+      let certificate = Certificate.generate(
+        name: name, entropy: .stream(simulator.random.stream("certificate/\(name)")), wallClock: WallClock())
+      var session = SessionConfiguration(certificate: certificate, cname: name)
+      session.media = .synthetic
+      return session
+    }
+    var media: CallServerHost.Media?
+    if app.vocabulary.servers[0].opensConnections {
+      media = CallServerHost.Media(session: session(serverName), userIDs: [:])
+      if device.hasVideo { media?.forwarded.video = VideoSettings() }
+    }
     server = CallServerHost(
-      server: type, messages: app.vocabulary.messages, runtime: runtime,
+      server: type, messages: app.vocabulary.messages, runtime: runtime, media: media,
       random: simulator.random.scoped("server"), trace: trace, name: serverName)
     let address = simulator.interfaces(of: serverHost)[0].addresses[0]
     serverEndpoint = Endpoint(address, port: CallServerHost.port)
     strangers = HostRuntime(simulator: simulator, host: try addHost("strangers"), wallClock: WallClock())
     server.start()
     for user in users {
-      let certificate = Certificate.generate(
-        name: user, entropy: .stream(simulator.random.stream("certificate/\(user)")), wallClock: WallClock())
-      var session = SessionConfiguration(certificate: certificate, cname: user)
-      session.media = .synthetic
-      if device.hasVideo { session.video = VideoSettings() }
+      var own = session(user)
+      if device.hasVideo { own.video = VideoSettings() }
       var configuration = VirtualPeer.Configuration(
-        name: user, session: session, servers: [serverName: .init(name: serverName, endpoint: serverEndpoint)])
+        name: user, session: own, servers: [serverName: .init(name: serverName, endpoint: serverEndpoint)])
       configuration.settings = settings[user] ?? NamedValues([])
       configuration.device = device
       let peer = VirtualPeer(configuration, app: app, on: try addHost(user), of: simulator)
@@ -73,14 +83,15 @@ class ProfileWorld {
 
   func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }
 
-  func perform(_ user: String, _ action: String, to callee: String? = nil) {
-    let values = callee.map { NamedValues([("to", .text($0))]) } ?? NamedValues([])
-    peers.first { $0.name == user }?.perform(UserAction(action, values))
+  /// Performs an action, and returns the reason of a refusal.
+  @discardableResult
+  func perform(_ user: String, _ action: String, _ values: [(String, ArgumentValue)] = []) -> ActionError? {
+    peers.first { $0.name == user }?.perform(UserAction(action, NamedValues(values)))
   }
 
-  /// Why the user's device refuses an action, or nil when it does not.
-  func refusal(_ user: String, _ action: String, to other: String) -> ActionError? {
-    peers.first { $0.name == user }?.perform(UserAction(action, NamedValues([("to", .text(other))])))
+  @discardableResult
+  func perform(_ user: String, _ action: String, to other: String) -> ActionError? {
+    perform(user, action, [("to", .text(other))])
   }
 
   /// The values one kind took at a user, in order.
@@ -91,6 +102,23 @@ class ProfileWorld {
   /// The fields of one kind at a user, in order.
   func fields(_ user: String, _ kind: String) -> [[String]] {
     log.entries.filter { $0.subject == user && $0.kind == kind }.map(\.fields)
+  }
+
+  /// A client that is no app of ours, on a WebSocket of its own.
+  func connectStranger(_ path: String = "/") -> WebSocketChannel {
+    let channel = WebSocketChannel(
+      stream: strangers.network.connect(to: serverEndpoint),
+      socket: WebSocket(.client, host: "server", path: path, random: RandomStream(seed: 1)))
+    run(for: .milliseconds(500))
+    return channel
+  }
+
+  /// How often a kind happened to anybody.
+  func count(_ kind: String) -> Int { log.entries.count { $0.kind == kind } }
+
+  /// The times of the events of one kind at a user whose first field is a word.
+  func times(_ user: String, _ kind: String, _ word: String) -> [Instant] {
+    log.entries.filter { $0.subject == user && $0.kind == kind && $0.fields.first == word }.map(\.time)
   }
 
   func count(_ subject: String, _ kind: String) -> Int { values(subject, kind).count }

@@ -123,6 +123,14 @@ import Testing
       return member
     }
 
+    /// Alice and Bob join, and send for a while.
+    func joinBoth(for interval: Interval = .seconds(1)) throws -> (alice: Member, bob: Member) {
+      let (alice, bob) = (try join("alice"), try join("bob"))
+      for member in [alice, bob] { try member.publish() }
+      run(for: interval)
+      return (alice, bob)
+    }
+
     func run(for duration: Interval) { simulator.run(until: simulator.now + duration) }
 
     /// Loses every `n`-th packet of a client's link in one direction.
@@ -240,9 +248,7 @@ import Testing
 
   @Test func `what is lost on the way to a client is sent again by the server`() throws {
     let room = try Room()
-    let (alice, bob) = (try room.join("alice"), try room.join("bob"))
-    for member in [alice, bob] { try member.publish() }
-    room.run(for: .seconds(1))
+    let (alice, bob) = try room.joinBoth()
     try bob.subscribe(to: alice)
     room.run(for: .seconds(1))
     try room.lose(every: 10, .rx, of: "bob")
@@ -257,9 +263,7 @@ import Testing
 
   @Test func `what is lost on the way to the server is requested there, and forwarded once it has come`() throws {
     let room = try Room()
-    let (alice, bob) = (try room.join("alice"), try room.join("bob"))
-    for member in [alice, bob] { try member.publish() }
-    room.run(for: .seconds(1))
+    let (alice, bob) = try room.joinBoth()
     try bob.subscribe(to: alice)
     room.run(for: .seconds(1))
     try room.lose(every: 10, .tx, of: "alice")
@@ -273,9 +277,7 @@ import Testing
 
   @Test func `reordered and repeated packets are forwarded once`() throws {
     let room = try Room()
-    let (alice, bob) = (try room.join("alice"), try room.join("bob"))
-    for member in [alice, bob] { try member.publish() }
-    room.run(for: .seconds(1))
+    let (alice, bob) = try room.joinBoth()
     try bob.subscribe(to: alice)
     try room.simulator.setLink("alice", .tx) {
       $0.duplication = 0.2
@@ -296,9 +298,7 @@ import Testing
 
   @Test func `a client that comes late gets a key frame at once, and one is made for it`() throws {
     let room = try Room()
-    let (alice, bob) = (try room.join("alice"), try room.join("bob"))
-    for member in [alice, bob] { try member.publish() }
-    room.run(for: .seconds(5))
+    let (alice, bob) = try room.joinBoth(for: .seconds(5))
     let before = number(alice.connection, "outbound-rtp", .video, "keyFramesEncoded")
     try bob.subscribe(to: alice)
     room.run(for: .milliseconds(400))
@@ -379,9 +379,7 @@ import Testing
 
   @Test func `the server counts what it received and what it sent`() throws {
     let room = try Room()
-    let (alice, bob) = (try room.join("alice"), try room.join("bob"))
-    for member in [alice, bob] { try member.publish() }
-    room.run(for: .seconds(1))
+    let (alice, bob) = try room.joinBoth()
     try bob.subscribe(to: alice)
     room.run(for: .seconds(3))
     // Nothing is under way while both tracks are gone.
@@ -407,9 +405,7 @@ import Testing
   @Test func `the same seed gives the same packets`() throws {
     func play() throws -> [Int64] {
       let room = try Room(seed: 9)
-      let (alice, bob) = (try room.join("alice"), try room.join("bob"))
-      for member in [alice, bob] { try member.publish() }
-      room.run(for: .seconds(1))
+      let (alice, bob) = try room.joinBoth()
       try bob.subscribe(to: alice)
       try room.simulator.setLink("bob", .rx) { $0.loss = .random(0.05) }
       room.run(for: .seconds(2))

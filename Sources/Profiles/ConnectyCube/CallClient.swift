@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Digests
 internal import VirtualPeer
 internal import Vocabulary
 
@@ -102,11 +103,7 @@ final class CallClient {
     var bytes = random.bytes(16)
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
-    let digits = bytes.map { byte in
-      let text = String(byte, radix: 16)
-      return text.count < 2 ? "0" + text : text
-    }
-    return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }.joined(separator: "-")
+    return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { Hexadecimal.encode(Array(bytes[$0])) }.joined(separator: "-")
   }
 
   // MARK: Audio
@@ -233,11 +230,4 @@ final class CallClient {
 extension CallSignal {
   /// What the sender's app added, as one text.
   var info: String { userInfo.map { $0.value.string ?? $0.value.description }.joined(separator: ", ") }
-}
-
-extension Array where Element: Hashable {
-  fileprivate var inOrderOfAppearance: [Element] {
-    var seen: Set<Element> = []
-    return filter { seen.insert($0).inserted }
-  }
 }

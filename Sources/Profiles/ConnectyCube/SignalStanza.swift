@@ -5,6 +5,8 @@ internal import Vocabulary
 /// that are offline, with the content in `extraParams`.
 enum SignalStanza {
   private static let module = "WebRTCVideoChat"
+  /// The attributes that name users, and the fields of their names.
+  private static let addresses = ["to", "from"]
   private static let lists = ["opponentsIDs": "opponentID", "iceCandidates": "iceCandidate"]
   private static let integers = ["callType", "sdpMLineIndex"]
 
@@ -15,12 +17,12 @@ enum SignalStanza {
       let type = parameters.first("signalType", XMPP.stanzas)?.text
     else { return nil }
     var content = MessageContent(type)
-    for (attribute, field) in [("to", "to"), ("from", "from")] {
-      guard let address = stanza[attribute] else { continue }
-      content[field] = .string(XMPP.user(of: address) ?? address)
+    for name in addresses {
+      guard let address = stanza[name] else { continue }
+      content[name] = .string(XMPP.user(of: address) ?? address)
     }
     // The addresses are those of the stanza, of which the server has stamped the sender's.
-    let others = parameters.elements.filter { !["moduleIdentifier", "signalType", "to", "from"].contains($0.name) }
+    let others = parameters.elements.filter { !(addresses + ["moduleIdentifier", "signalType"]).contains($0.name) }
     for element in others { content[element.name] = value(of: element) }
     return content
   }
@@ -39,21 +41,21 @@ enum SignalStanza {
 
   /// Returns the stanza of a signal. `frame` gives the attributes that the signal has no fields for.
   static func stanza(of content: MessageContent, in frame: XMLElement? = nil) -> XMLElement {
-    let addresses = ["to", "from"].compactMap { name in
+    let named = addresses.compactMap { name in
       content[name]?.string.map { XMLElement.Attribute(name: name, value: address($0, name, frame)) }
     }
     let others =
-      frame?.attributes.filter { !["to", "from"].contains($0.name) }
+      frame?.attributes.filter { !addresses.contains($0.name) }
       ?? [XMLElement.Attribute(name: "type", value: "headline")]
     var parameters = [
       XMLElement("moduleIdentifier", XMPP.stanzas, text: module),
       XMLElement("signalType", XMPP.stanzas, text: content.type),
     ]
-    for field in content.fields where !["to", "from"].contains(field.key) {
+    for field in content.fields where !addresses.contains(field.key) {
       if let element = element(field.key, field.value) { parameters.append(element) }
     }
     return XMLElement(
-      "message", XMPP.stanzas, others + addresses, [XMLElement("extraParams", XMPP.stanzas, [], parameters)])
+      "message", XMPP.stanzas, others + named, [XMLElement("extraParams", XMPP.stanzas, [], parameters)])
   }
 
   /// A user that the frame has already keeps its full address.

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import Digests
 internal import PeerSession
 internal import SDP
 public import VirtualPeer
@@ -71,9 +72,7 @@ public final class TwilioRoomServer: CallServer {
   }
 
   /// A session's id is its credential: nobody may guess it.
-  private func nextSession() -> String {
-    "S" + sessions.bytes(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-  }
+  private func nextSession() -> String { "S" + Hexadecimal.encode(sessions.bytes(16)) }
 
   private var seconds: Int64 { environment.clock.wallClock.unixSeconds(at: environment.clock.now) }
 

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Foundation
 public import ScenarioFormat
 

@@ -104,12 +104,11 @@ public final class Device {
   func interruptAudio() {
     isAudioTaken = true
     guard audioSession.isActive || audioUnit == .running else { return }
-    isAudioInterrupted = isAudioInterrupted || audioUnit != .stopped
+    let isWanted = isAudioInterrupted || audioUnit != .stopped
     audioSession.setActive(false)
     traceSession()
-    let wants = isAudioInterrupted
     stopAudioUnit()
-    isAudioInterrupted = wants
+    isAudioInterrupted = isWanted
   }
 
   /// Lets the app have the audio again: it takes it by activating its session.

@@ -41,23 +41,28 @@ package final class HostRuntime: HostDelegate {
     for event in waiting { clock.schedule(after: .zero, event) }
   }
 
-  private func run(_ event: @escaping () -> Void) { if held == nil { event() } else { held?.append(event) } }
-
   // MARK: HostDelegate
 
-  package func interfacesChanged() { run { [unowned self] in onInterfacesChanged?() } }
+  package func interfacesChanged() {
+    if isSuspended { held?.append { [unowned self] in onInterfacesChanged?() } } else { onInterfacesChanged?() }
+  }
 
   package func received(_ datagram: RawSpan, on socket: UDPSocket, path: Path) {
     network.received(datagram, on: socket, path: path)
   }
 
-  package func timerFired(_ token: UInt64) { run { [clock] in clock.fire(token) } }
+  package func timerFired(_ token: UInt64) {
+    guard isSuspended else { return clock.fire(token) }
+    held?.append { [clock] in clock.fire(token) }
+  }
 
   package func accepted(_ stream: StreamID, path: Path) {
-    run { [network] in network.accepted(stream, path: path) }
+    guard isSuspended else { return network.accepted(stream, path: path) }
+    held?.append { [network] in network.accepted(stream, path: path) }
   }
 
   package func streamEvent(_ event: StreamEvent, on stream: StreamID) {
-    run { [network] in network.streamEvent(event, on: stream) }
+    guard isSuspended else { return network.streamEvent(event, on: stream) }
+    held?.append { [network] in network.streamEvent(event, on: stream) }
   }
 }

@@ -11,7 +11,6 @@ public final class PeerTrace {
   private let vocabulary: ProfileVocabulary
   private let peers: PeerNames
   private let peer: String
-  private let scope: NameScope
   /// Nil for what is about the peer itself.
   private let whole: PeerTrace?
   private var machines: [(declaration: StateMachine, event: TraceEvent<String, String, String>, state: String)] = []
@@ -33,7 +32,6 @@ public final class PeerTrace {
     self.peer = peer
     self.whole = whole
     self.subject = trace.subject(subject)
-    scope = whole == nil ? .peer : .remote
     for machine in vocabulary.machines where machine.scope == scope {
       guard let initial = machine.states.first else { continue }
       let event = PeerEvents.state(machine.name)
@@ -41,6 +39,8 @@ public final class PeerTrace {
       trace.write(event, self.subject, initial.name, initial.name, "start")
     }
   }
+
+  private var scope: NameScope { whole == nil ? .peer : .remote }
 
   /// Returns what is written about another user, as this app knows them: the machines, values and callbacks that the
   /// vocabulary declares with `of: .remote`. The machines begin with the first call.

@@ -41,10 +41,10 @@ import Vocabulary
 
   @Test func `every declared action is one that the app knows`() throws {
     for action in KnotosApp.vocabulary.actions + CommonVocabulary.actions {
-      let error = try KnotosWorld().refusal("alice", action.name, to: "bob")
+      let error = try KnotosWorld().perform("alice", action.name, to: "bob")
       #expect(error?.reason.contains("unknown action") != true, "\(action.name): \(error?.reason ?? "")")
     }
-    #expect(try KnotosWorld().refusal("alice", "sing", to: "bob")?.reason == "unknown action 'sing'")
+    #expect(try KnotosWorld().perform("alice", "sing", to: "bob")?.reason == "unknown action 'sing'")
   }
 
   @Test func `muting is shown, and a new call is not muted`() throws {

@@ -18,10 +18,7 @@ final class KnotosWorld: ProfileWorld {
 
   /// Connects a client that is no app of ours, in the name of a user.
   func stranger(_ user: String) -> WebSocketChannel {
-    let channel = WebSocketChannel(
-      stream: strangers.network.connect(to: serverEndpoint),
-      socket: WebSocket(.client, host: "server", random: RandomStream(seed: 1)))
-    run(for: .milliseconds(500))
+    let channel = connectStranger()
     channel.send("40{\"userId\":\"\(user)\"}")
     run(for: .milliseconds(200))
     return channel

@@ -174,7 +174,7 @@ import Vocabulary
     let world = try TwilioWorld()
     world.connect("alice", "bob")
     for path in ["/signaling/mallory", "/rest/mallory", "/"] {
-      let channel = world.stranger(path)
+      let channel = world.connectStranger(path)
       channel.send(text)
       channel.send(#"{"type":"hello","id":"m","version":2,"timeout":5000}"#)
       channel.send(text)

@@ -79,7 +79,7 @@ final class AudioChannel {
   func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     state.apply(media)
     applySending(media, extensions: extensions, random: random)
-    let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
+    let codecs = state.receiveCodecs(of: media)
     if receive == nil, !codecs.isEmpty { receive = AudioReceiveStream(fidelity: configuration.media) }
     receive?.isActive = !codecs.isEmpty
     let helpers = codecs.isEmpty ? [] : media?.receiveHelpers ?? []

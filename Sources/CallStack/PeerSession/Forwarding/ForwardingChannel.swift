@@ -47,7 +47,7 @@ final class ForwardingChannel {
   func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     state.apply(media)
     applySending(media, extensions: extensions, random: random)
-    let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
+    let codecs = state.receiveCodecs(of: media)
     if receive == nil, !codecs.isEmpty {
       receive = ForwardingReceiveStream(kind, of: state.transceiver, fidelity: configuration.media)
     }
@@ -79,11 +79,7 @@ final class ForwardingChannel {
     _ packet: RTPPacket, as role: RTPRouter.Role, in datagram: RawSpan, ecn: ECN, at now: Instant
   ) -> MediaChannel.Reception {
     guard let receive, receive.isActive else { return .unexpected }
-    return switch receive.receive(packet, as: role, in: datagram, ecn: ecn, at: now) {
-    case .taken(let isNews): state.receivedMedia(isNews: isNews)
-    case .unknownPayloadType: .unknownPayloadType
-    case .unknownSource: .unexpected
-    }
+    return state.received(receive.receive(packet, as: role, in: datagram, ecn: ecn, at: now))
   }
 
   var sentSources: [UInt32] { send.map { $0.hasSent ? $0.sources : [] } ?? [] }

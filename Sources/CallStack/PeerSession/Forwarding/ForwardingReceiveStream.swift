@@ -4,10 +4,10 @@ internal import SDP
 internal import VideoReceive
 
 /// Receives the packets of one media section to forward them, and decodes none.
-final class ForwardingReceiveStream {
+final class ForwardingReceiveStream: SectionSources {
   private let transceiver: Transceiver.ID
   /// The known sources, in order of appearance.
-  private(set) var sources: [ForwardingSource] = []
+  var sources: [ForwardingSource] = []
   /// Whether the negotiated direction receives.
   var isActive = false
   private var formats: ForwardingSource.Formats
@@ -16,9 +16,6 @@ final class ForwardingReceiveStream {
   private var streamCount = 0
   /// The packets that nobody has taken yet.
   private var received = FIFO<ForwardedPacket>()
-
-  /// The number of sources kept; beyond it, the source that has been silent longest is dropped.
-  private static let sourceLimit = 8
 
   init(_ kind: MediaKind, of transceiver: Transceiver.ID, fidelity: MediaFidelity) {
     self.transceiver = transceiver
@@ -46,9 +43,6 @@ final class ForwardingReceiveStream {
     guard !formats.associations.contains(where: { $0.payloadType == payloadType }) else { return }
     formats.associations.append(.init(payloadType: payloadType, original: original))
   }
-
-  /// Whether every source has sent a BYE and nothing since.
-  var isOver: Bool { !sources.isEmpty && sources.allSatisfy(\.hasDeparted) }
 
   // MARK: Packets
 
@@ -86,52 +80,10 @@ final class ForwardingReceiveStream {
   private func source(_ ssrc: UInt32) -> ForwardingSource {
     if let known = sources.first(where: { $0.ssrc == ssrc }) { return known }
     let made = ForwardingSource(ssrc, of: transceiver, stream: nextStream(), formats: formats)
-    if sources.count == Self.sourceLimit,
-      let oldest = sources.indices.min(by: { sources[$0].lastArrival < sources[$1].lastArrival })
-    {
-      sources.remove(at: oldest)
-    }
-    sources.append(made)
+    adopt(made)
     return made
   }
 
-  func knows(_ ssrc: UInt32) -> Bool { sources.contains { $0.ssrc == ssrc } }
-
-  // MARK: RTCP
-
   /// Asks the newest source for a key frame: it is the one that is forwarded.
   func requestKeyFrame(at now: Instant) { sources.last?.requestKeyFrame(at: now) }
-
-  func receive(_ report: SenderReport, at now: Instant) {
-    sources.first { $0.ssrc == report.ssrc }?.receive(report, at: now)
-  }
-
-  /// - Returns: whether that source is known.
-  func depart(_ ssrc: UInt32) -> Bool {
-    guard let source = sources.first(where: { $0.ssrc == ssrc }) else { return false }
-    source.hasDeparted = true
-    return true
-  }
-
-  /// Appends a report block for each active source, and for the one that repairs it, up to the limit of one packet.
-  func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
-    for source in sources where blocks.count < RTCPPacket.maximumCount && !source.hasDeparted {
-      if let block = source.takeReportBlock(at: now) { blocks.append(block) }
-      guard blocks.count < RTCPPacket.maximumCount else { return }
-      if let block = source.takeRepairReportBlock(at: now) { blocks.append(block) }
-    }
-  }
-
-  func takeFeedback(from reporter: UInt32, roundTrip: Interval?, at now: Instant) -> RTCPPacket? {
-    for source in sources {
-      if let feedback = source.takeFeedback(from: reporter, roundTrip: roundTrip, at: now) { return feedback }
-    }
-    return nil
-  }
-
-  func postponeFeedback(at now: Instant) {
-    for source in sources { source.postponeFeedback(at: now) }
-  }
-
-  var deadline: Instant? { isActive ? sources.lazy.compactMap(\.deadline).min() : nil }
 }

@@ -5,7 +5,7 @@ internal import SDP
 internal import VideoReceive
 
 /// One received source whose packets are forwarded: its reception, and the requests for lost packets and for key frames.
-final class ForwardingSource {
+final class ForwardingSource: ReceivedSource {
   /// What was negotiated for the sources of a section.
   struct Formats {
     let kind: MediaKind

@@ -49,6 +49,21 @@ struct ChannelState {
     return .unmuted(mid: mid)
   }
 
+  /// Takes what became of a packet.
+  mutating func received(_ reception: VideoReceiveStream.Reception) -> MediaChannel.Reception {
+    switch reception {
+    case .taken(let isNews): receivedMedia(isNews: isNews)
+    case .unknownPayloadType: .unknownPayloadType
+    case .unknownSource: .unexpected
+    }
+  }
+
+  /// Returns the codecs that are received by the result of a negotiation.
+  func receiveCodecs(of media: NegotiatedMedia?) -> [NegotiatedCodec] {
+    guard let media, media.direction.receives, !isStopped else { return [] }
+    return media.receiveCodecs
+  }
+
   /// Applies the result of a negotiation; nil when the section is rejected.
   mutating func apply(_ media: NegotiatedMedia?) {
     guard let media else { return }

@@ -55,7 +55,7 @@ final class VideoChannel {
   func apply(_ media: NegotiatedMedia?, extensions: MediaExtensions, random: RandomSource) {
     state.apply(media)
     applySending(media, extensions: extensions, random: random)
-    let codecs = media.flatMap { $0.direction.receives && !state.isStopped ? $0.receiveCodecs : nil } ?? []
+    let codecs = state.receiveCodecs(of: media)
     if receive == nil, !codecs.isEmpty { receive = VideoReceiveStream(fidelity: configuration.media) }
     receive?.isActive = !codecs.isEmpty
     if let media { receive?.accept(codecs, of: media) }
@@ -98,11 +98,7 @@ final class VideoChannel {
     _ packet: RTPPacket, on route: RTPRouter.Route, in datagram: RawSpan, ecn: ECN, at now: Instant
   ) -> MediaChannel.Reception {
     guard let receive, receive.isActive else { return .unexpected }
-    return switch receive.receive(packet, on: route, in: datagram, ecn: ecn, at: now) {
-    case .taken(let isNews): state.receivedMedia(isNews: isNews)
-    case .unknownPayloadType: .unknownPayloadType
-    case .unknownSource: .unexpected
-    }
+    return state.received(receive.receive(packet, on: route, in: datagram, ecn: ecn, at: now))
   }
 
   func adopt(_ ssrc: UInt32, from other: VideoChannel) -> Bool {

@@ -6,19 +6,16 @@ internal import VideoReceive
 
 /// Receives the video of one media section. Each source, and so each encoding of a simulcast, is decoded and shown by
 /// itself.
-final class VideoReceiveStream {
+final class VideoReceiveStream: SectionSources {
   private let fidelity: MediaFidelity
   /// The known sources, in order of appearance.
-  private(set) var sources: [VideoSource] = []
+  var sources: [VideoSource] = []
   /// Whether the negotiated direction receives.
   var isActive = false
   private var isNegotiated: [Bool] = Array(repeating: false, count: 128)
   private var formats = VideoSource.Formats()
   /// The sources in the remote description.
   private var named: [MediaSource] = []
-
-  /// The number of sources kept; beyond it, the source that has been silent longest is dropped.
-  private static let sourceLimit = 8
 
   init(fidelity: MediaFidelity) { self.fidelity = fidelity }
 
@@ -52,9 +49,6 @@ final class VideoReceiveStream {
     guard !formats.associations.contains(where: { $0.payloadType == payloadType }) else { return }
     formats.associations.append(.init(payloadType: payloadType, original: original))
   }
-
-  /// Whether every source has sent a BYE and nothing since.
-  var isOver: Bool { !sources.isEmpty && sources.allSatisfy(\.hasDeparted) }
 
   // MARK: Packets
 
@@ -115,63 +109,15 @@ final class VideoReceiveStream {
     return made
   }
 
-  func adopt(_ source: VideoSource) {
-    if sources.count == Self.sourceLimit,
-      let oldest = sources.indices.min(by: { sources[$0].lastArrival < sources[$1].lastArrival })
-    {
-      sources.remove(at: oldest)
-    }
-    sources.append(source)
-  }
-
   /// Removes a source that belongs to another channel.
   func release(_ ssrc: UInt32) -> VideoSource? {
     guard let index = sources.firstIndex(where: { $0.ssrc == ssrc }) else { return nil }
     return sources.remove(at: index)
   }
 
-  func knows(_ ssrc: UInt32) -> Bool { sources.contains { $0.ssrc == ssrc } }
-
   /// Decodes and shows the pictures that are due.
   func advance(to now: Instant, show: (VideoSource, RenderedVideoFrame) -> Void) {
     guard isActive else { return }
     for source in sources { source.advance(to: now) { show(source, $0) } }
   }
-
-  // MARK: RTCP
-
-  func receive(_ report: SenderReport, at now: Instant) {
-    sources.first { $0.ssrc == report.ssrc }?.receive(report, at: now)
-  }
-
-  /// - Returns: whether that source is known.
-  func depart(_ ssrc: UInt32) -> Bool {
-    guard let source = sources.first(where: { $0.ssrc == ssrc }) else { return false }
-    source.hasDeparted = true
-    return true
-  }
-
-  /// Appends a report block for each active source, and for the one that repairs it, up to the limit of one packet.
-  func takeReportBlocks(into blocks: inout [ReportBlock], at now: Instant) {
-    for source in sources where blocks.count < RTCPPacket.maximumCount && !source.hasDeparted {
-      if let block = source.takeReportBlock(at: now) { blocks.append(block) }
-      guard blocks.count < RTCPPacket.maximumCount else { return }
-      if let block = source.takeRepairReportBlock(at: now) { blocks.append(block) }
-    }
-  }
-
-  /// Returns a NACK or a request for a key frame that is due.
-  func takeFeedback(from reporter: UInt32, roundTrip: Interval?, at now: Instant) -> RTCPPacket? {
-    for source in sources {
-      if let feedback = source.takeFeedback(from: reporter, roundTrip: roundTrip, at: now) { return feedback }
-    }
-    return nil
-  }
-
-  func postponeFeedback(at now: Instant) {
-    for source in sources { source.postponeFeedback(at: now) }
-  }
-
-  /// The time of the next picture or request.
-  var deadline: Instant? { isActive ? sources.lazy.compactMap(\.deadline).min() : nil }
 }

@@ -5,7 +5,7 @@ internal import RTP
 internal import VideoReceive
 
 /// One received source of video: its reception, frames, decoder, and the pictures that wait to be shown.
-final class VideoSource {
+final class VideoSource: ReceivedSource {
   /// The way in which key frames are requested.
   enum KeyFrameRequest { case pictureLossIndication, fullIntraRequest }
 

@@ -1,3 +1,5 @@
+import CallCore
+
 /// Suggestions of the nearest known names for an unknown one.
 public enum Suggestion {
   /// Common words of other tools, with the name in this format, which edit distance would not find.

@@ -9,14 +9,16 @@ extension Scope {
     case .named(let names): return names
     case .peers:
       let profile = owner.vocabulary.isServer ? servers.first { $0.name == owner.name }?.profile?.value : owner.profile
-      let others = peers.filter { $0.name != owner.name && !$0.isPuppet && $0.profile == profile }.map(\.name)
-      return others + (owner.vocabulary.isServer ? [] : connectingServers.filter { $0.profile == profile }.map(\.name))
+      return remoteNames(of: owner.name, profile)
+        + (owner.vocabulary.isServer ? [] : connectingServers.filter { $0.profile == profile }.map(\.name))
     }
   }
 
   /// The other users of a peer's profile, by the names of their peers.
-  func remoteNames(of owner: PeerNames) -> [String] {
-    peers.filter { $0.name != owner.name && !$0.isPuppet && $0.profile == owner.profile }.map(\.name)
+  func remoteNames(of owner: PeerNames) -> [String] { remoteNames(of: owner.name, owner.profile) }
+
+  private func remoteNames(of owner: String, _ profile: String?) -> [String] {
+    peers.filter { $0.name != owner && !$0.isPuppet && $0.profile == profile }.map(\.name)
   }
 
   /// The connections for which `any` and `all` stand: those to other peers, or to servers if there are none to peers.

@@ -1,3 +1,5 @@
+import CallCore
+
 /// Replaces `${name}` by the values of `vars` and `matrix`.
 struct Substitution {
   private static let untouched = ["vars", "matrix", "compare"]

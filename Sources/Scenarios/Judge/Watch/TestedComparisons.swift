@@ -1,3 +1,4 @@
+import CallCore
 import ScenarioFormat
 
 /// Records which comparisons of a predicate mattered: `never: a and b` needs `b` only while `a` is true.

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import ScenarioFormat
 
 /// How far two rankings of the same things agree.

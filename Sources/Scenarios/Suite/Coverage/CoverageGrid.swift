@@ -1,3 +1,4 @@
+internal import CallCore
 internal import ScenarioFormat
 internal import ScenarioJudge
 internal import Vocabulary

@@ -28,9 +28,11 @@ enum BoundedProcess {
     do {
       defer { for end in [output.writeEnd, errors.writeEnd] { close(end) } }
       let words = ["/bin/sh", "-c", "cd \"$0\" && eval \"$1\"", folder, command]
-      switch spawn(words, output: output.writeEnd, errors: errors.writeEnd) {
-      case .success(let started): child = started
-      case .failure(let error): return End(death: .failure("cannot start a shell: \(error.message)"))
+      do throws(ChildProcess.Failure) {
+        child = try ChildProcess.spawn(
+          words, environment: ChildProcess.environment, input: nil, output: output.writeEnd, errors: errors.writeEnd)
+      } catch {
+        return End(death: .failure("cannot start a shell: \(error.message)"))
       }
     }
     var texts: [[UInt8]] = [[], []]
@@ -51,39 +53,6 @@ enum BoundedProcess {
     let death = signal != 0 ? WorkerProcess.Death.signal(signal) : .exit(status >> 8 & 0xFF)
     let words = texts.map { String(decoding: $0, as: UTF8.self) }
     return End(death: hasEnded ? .exit(death) : .timeout, output: words[0], errors: words[1])
-  }
-
-  private struct SpawnError: Error { var message: String }
-
-  /// Starts a program in a process group of its own, without input.
-  private static func spawn(_ words: [String], output: Int32, errors: Int32) -> Result<pid_t, SpawnError> {
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-    posix_spawnattr_init(&attributes)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    posix_spawnattr_setpgroup(&attributes, 0)
-    var vector: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    var environment: [UnsafeMutablePointer<CChar>?] = ProcessInfo.processInfo.environment.sorted { $0.key < $1.key }
-      .map { strdup("\($0.key)=\($0.value)") }
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-      for pointer in vector + environment { free(pointer) }
-    }
-    vector.append(nil)
-    environment.append(nil)
-    var child: pid_t = 0
-    let status = posix_spawn(&child, words[0], &actions, &attributes, vector, environment)
-    return status == 0 ? .success(child) : .failure(SpawnError(message: String(cString: strerror(status))))
   }
 
   /// Reads what is there, after waiting up to `wait` milliseconds for it.

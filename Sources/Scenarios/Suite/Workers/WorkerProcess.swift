@@ -48,38 +48,15 @@ final class WorkerProcess {
     let input = try ChildPipe()
     let output = try ChildPipe()
     let errors = try ChildPipe()
-    #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #else
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, input.readEnd, STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, output.writeEnd, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors.writeEnd, STDERR_FILENO)
-    posix_spawnattr_init(&attributes)
-    // A separate process group: Ctrl-C reaches the parent alone, which then ends its workers.
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    posix_spawnattr_setpgroup(&attributes, 0)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-      for end in [input.readEnd, output.writeEnd, errors.writeEnd] { close(end) }
-    }
-    var vector: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) }
-    var environment = Self.environment.map { strdup($0) } as [UnsafeMutablePointer<CChar>?]
-    defer { for pointer in vector + environment { free(pointer) } }
-    vector.append(nil)
-    environment.append(nil)
-    var child: pid_t = 0
-    let status = posix_spawn(&child, executable, &actions, &attributes, vector, environment)
-    guard status == 0 else {
+    defer { for end in [input.readEnd, output.writeEnd, errors.writeEnd] { close(end) } }
+    do throws(ChildProcess.Failure) {
+      identifier = try ChildProcess.spawn(
+        [executable] + arguments, environment: Self.environment, input: input.readEnd, output: output.writeEnd,
+        errors: errors.writeEnd)
+    } catch {
       for end in [input.writeEnd, output.readEnd, errors.readEnd] { close(end) }
-      throw JobError(message: "cannot start a worker (\(executable)): \(String(cString: strerror(status)))")
+      throw JobError(message: "cannot start a worker (\(executable)): \(error.message)")
     }
-    identifier = child
     self.input = input.writeEnd
     self.output = output.readEnd
     self.errors = errors.readEnd
@@ -88,9 +65,7 @@ final class WorkerProcess {
   /// The environment without deterministic hashing: each worker has a random hash seed, which exposes any order that
   /// depends on hashing.
   private static var environment: [String] {
-    ProcessInfo.processInfo.environment.sorted { $0.key < $1.key }
-      .filter { $0.key != "SWIFT_DETERMINISTIC_HASHING" }
-      .map { "\($0.key)=\($0.value)" }
+    ChildProcess.environment.filter { !$0.hasPrefix("SWIFT_DETERMINISTIC_HASHING=") }
   }
 
   deinit {
