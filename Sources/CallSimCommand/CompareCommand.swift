@@ -41,6 +41,10 @@ struct CompareCommand: ParsableCommand {
       valueName: "scorer"))
   var correlate: String?
 
+  @Option(
+    help: ArgumentHelp("The arm that the others are compared with, instead of that of the file.", valueName: "arm"))
+  var baseline: String?
+
   @Flag(help: "Show the processor time that encoders and decoders take on this machine.")
   var cpu = false
 
@@ -79,15 +83,19 @@ struct CompareCommand: ParsableCommand {
       throw ExitStatus.vacuous.code
     }
     try check(scorers, compared)
+    try checkBaseline(compared)
     try programs.check(compared.map { ($0.path, $0.cell) }, overrides: overrides)
     try requests.open(inputs: collection.inputs)
     var rounds = CompareRounds(collection: collection, selection: selection, plan: plan)
     let status = try play(&rounds, scorers)
-    let report = CompareReport(
-      rounds.points, confidence: confidence, correlatingWith: reference(scorers, rounds.points))
+    var points = rounds.points
+    if let baseline { for index in points.indices { _ = points[index].setBaseline(baseline) } }
+    let report = CompareReport(points, confidence: confidence, correlatingWith: references(scorers, points))
     try requests.write(report)
-    if !requests.isOutputTaken { Output.text(CompareText(report, style: Output.style(for: 1)).text) }
-    throw tell(rounds.points, scorers, status).code
+    if !requests.isOutputTaken {
+      Output.text(CompareText(report, environment: .current, style: Output.style(for: 1)).text)
+    }
+    throw tell(points, scorers, status).code
   }
 
   /// Plays rounds until every difference is as precise as its file asks, or all seeds are used.
@@ -151,11 +159,24 @@ struct CompareCommand: ParsableCommand {
     return scorers
   }
 
+  private func checkBaseline(_ compared: [SuitePlan.Entry]) throws {
+    guard let baseline else { return }
+    for entry in compared {
+      guard let arms = entry.cell.scenario.arms, !arms.names.contains(baseline) else { continue }
+      throw UsageProblem(
+        message: "--baseline: \(TextStyle.printable(entry.path)) has no arm '\(baseline)'; it has "
+          + arms.names.joined(separator: ", "))
+    }
+  }
+
   /// Checks that every scenario has sound to score, and that `--correlate` names a number.
   private func check(_ scorers: [SpeechScorer], _ compared: [SuitePlan.Entry]) throws {
     let measured = compared.flatMap(\.cell.scenario.expectations).compactMap { $0.delta?.metric }
     let titles = measured.map { ArmComparison.Number(kind: .metric($0)).title }
-    let known = (scorers.map(\.name) + titles).inOrderOfAppearance
+    let scores = scorers.flatMap { scorer in
+      compared.flatMap(\.cell.scenario.peers).map { "\($0.name).\(scorer.name)" }
+    }
+    let known = (scorers.map(\.name) + titles + scores).inOrderOfAppearance
     if let correlate, !known.contains(correlate) {
       throw UsageProblem(
         message: "--correlate: no number is called '\(correlate)'; there are: \(known.joined(separator: ", "))")
@@ -168,11 +189,13 @@ struct CompareCommand: ParsableCommand {
     }
   }
 
-  /// Returns the name of the number that ranks are compared with; nil without `--correlate`, or if it has no value.
-  private func reference(_ scorers: [SpeechScorer], _ points: [ArmComparison]) -> String? {
-    guard let correlate else { return nil }
+  /// Returns the names of the numbers that ranks are compared with: a scorer has one for each peer. Empty without
+  /// `--correlate`, or where none has a value.
+  private func references(_ scorers: [SpeechScorer], _ points: [ArmComparison]) -> [String] {
+    guard let correlate else { return [] }
+    let titles = CompareReport(points).titles
     let isScorer = scorers.contains { $0.name == correlate }
-    return CompareReport(points).titles.first { isScorer ? $0.hasSuffix(".\(correlate)") : $0 == correlate }
+    return titles.filter { isScorer ? $0.hasSuffix(".\(correlate)") : $0 == correlate }
   }
 
   private static func confidence(_ text: String) throws -> Double {

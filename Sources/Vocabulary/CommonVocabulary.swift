@@ -43,7 +43,8 @@ public enum CommonVocabulary {
   public static func isOfConnection(_ name: String) -> Bool {
     machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf.", "data."].contains { name.hasPrefix($0) }
       || [
-        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.psnr", "q.ssim", "q.stoi", "q.estoi",
+        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.picture_age", "q.psnr", "q.ssim", "q.stoi",
+        "q.estoi",
         "q.lsd", "ice.restart", "ice.server-error", "media.first-sent", "media.recovered", "bandwidth.estimate",
       ].contains(name)
   }
@@ -118,7 +119,11 @@ public enum CommonVocabulary {
       "q.concealment", .percentage, "share of played samples that were made up, since the sample before"),
     ValueDeclaration("q.mouth_to_ear", .duration, "delay from the remote microphone to this speaker"),
     ValueDeclaration(
-      "q.frame_delay", .duration, "delay from the remote camera to this screen, of the picture that is shown"),
+      "q.frame_delay", .duration,
+      "delay from the remote camera to this screen, of the pictures that come; none while the picture stands still"),
+    ValueDeclaration(
+      "q.picture_age", .duration,
+      "time since the remote camera took the picture on this screen, which grows while the picture stands still"),
     ValueDeclaration(
       "q.psnr", .real, unit: "dB",
       "peak signal-to-noise ratio of the luma of the picture that is shown, against the one that the camera took, at "

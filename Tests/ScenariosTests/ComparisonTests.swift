@@ -74,7 +74,7 @@ import Testing
       #expect(point.differences(number, "b", minus: "a") == [0, 0, 0])
       #expect(point.difference(number, "b", minus: "a").interval == 0...0)
     }
-    #expect(point.undominated == ["a", "b"])
+    #expect(point.undominated(confidence: 0.95) == ["a", "b"])
     #expect(point.findings == [])
   }
 
@@ -207,6 +207,107 @@ import Testing
     let report = CompareReport([clear, weak])
     #expect(report.differences.filter { $0.number == 0 }.map(\.estimate.sign) == [1, 1])
     #expect(report.differences.filter { $0.number == 0 }.map(\.isCorrected) == [true, false])
+  }
+
+  @Test func `an arm without a value is not called unbeaten, and is named`() throws {
+    var point = try #require(compare(Self.text("{ a: {}, b: {}, c: {} }")).first)
+    point.setSamples(["a": [1: 1, 2: 1.1, 3: 0.9], "b": [1: 5, 2: 5.1, 3: 4.9]])
+    #expect(point.undominated(confidence: 0.95) == ["a"])
+    let report = CompareReport([point])
+    let text = CompareText(report, style: .plain).text
+    #expect(text.contains("not beaten: a, of the arms with all numbers; not judged: c"), "\(text)")
+    #expect(text.contains("'c' has no value of \(Self.sent) mean in any run"))
+    #expect(
+      text.contains("c against a, no interval, which takes at least 3 pairs: \(Self.sent) mean (0 pairs)"), "\(text)")
+    #expect(report.json(.current)["points"]?.array?.first?["gaps"]?.array?.count == 2)
+  }
+
+  @Test func `a mean of fewer runs than others have says so, with the seeds`() throws {
+    var point = try #require(compare(Self.text("{ a: {}, b: {} }")).first)
+    point.setSamples(["a": [1: 1, 2: 1.1, 3: 0.9], "b": [1: 0.1, 3: 0.2]])
+    let text = CompareText(CompareReport([point]), style: .plain).text
+    #expect(text.contains("(n=2)"), "\(text)")
+    #expect(text.contains("'b' has no value of \(Self.sent) mean with seed 2"), "\(text)")
+    #expect(point.completeArms == ["a"])
+    let page = ComparePage(CompareReport([point]), environment: .current).html
+    #expect(page.contains("(n=2)") && page.contains("with seed 2"))
+  }
+
+  @Test func `arms that met different channels are not compared`() throws {
+    let text = Self.text(
+      "{ a: {}, b: { alice.audio.codecs: [opus, PCMU, PCMA, G722] } }", line: ", rate: 100kbps",
+      expect: "  - { delta: \(Self.heard), arms: [b, a], stat: max, lt: -1000 }",
+      timeline: "  - { after: 1s, of: bob.connected, fault: link.set, link: a, loss: 8% }")
+    var point = try #require(compare(text).first)
+    point.setSamples(["a": [1: 1, 2: 1.1, 3: 0.9], "b": [1: 5, 2: 5.1, 3: 4.9]])
+    #expect(!point.isPaired)
+    #expect(point.findings.map(\.kind) == [.vacuous])
+    let report = CompareReport([point])
+    #expect(report.differences.isEmpty)
+    #expect(CompareText(report, style: .plain).text.contains("b against a: not compared, because the channels differ"))
+    #expect(!CompareText(report, style: .plain).text.contains("not beaten"))
+    #expect(report.json(.current)["points"]?.array?.first?["notBeaten"]?.array?.isEmpty == true)
+  }
+
+  @Test func `a precision that the seeds do not reach is found`() throws {
+    let expect = "  - { delta: \(Self.heard), arms: [b, a], gt: 0, precision: 1 }"
+    var point = try #require(compare(Self.text("{ a: {}, b: {} }", expect: expect)).first)
+    point.setSamples(["a": [1: 10, 2: 10, 3: 10], "b": [1: 20, 2: 21, 3: 23]])
+    let finding = try #require(point.findings.first)
+    #expect(finding.kind == .expectation)
+    #expect(finding.expected.hasPrefix("half the interval of mean of \(Self.heard), b minus a"))
+    #expect(finding.actual.hasSuffix("after 3 pairs; give more seeds: seeds: { count: 12 }"), "\(finding.actual)")
+    point.setSamples(["a": [1: 10, 2: 10, 3: 10], "b": [1: 20, 2: 20.1, 3: 20.2]])
+    #expect(point.findings.isEmpty && point.isPrecise)
+    point.setSamples(["a": [1: 10, 2: 10, 3: 10], "b": [1: 20, 2: 20, 3: 20]])
+    #expect(point.findings.isEmpty)
+    #expect(!point.isPrecise, "three equal differences are no reason to stop")
+  }
+
+  @Test func `a difference of an arm without a value names the arm`() throws {
+    let expect = "  - { delta: \(Self.heard), arms: [b, a], gt: 0 }"
+    var point = try #require(compare(Self.text("{ a: {}, b: {} }", expect: expect)).first)
+    point.setSamples(["a": [1: 10, 2: 10, 3: 10]])
+    let finding = try #require(point.findings.first)
+    #expect(finding.kind == .vacuous)
+    #expect(finding.actual == "no run of 'b' has a value of \(Self.heard)")
+  }
+
+  @Test func `a number that no run has was not measured`() throws {
+    let text = Self.text("{ a: {}, b: {} }").replacing(
+      "measure: [\(Self.sent), \(Self.heard)]",
+      with: "measure: [{ metric: bob.stats.inbound-rtp.audio.packetsReceived, window: [bye, end] }]")
+    let finding = try #require(compare(text, seeds: 1).first?.findings.first)
+    #expect(finding.kind == .vacuous)
+    #expect(finding.actual == "no run of any arm has one at t")
+  }
+
+  @Test func `equal differences are told without an interval, and not called certain`() throws {
+    var point = try #require(compare(Self.text("{ a: {}, b: {} }")).first)
+    point.setSamples(["a": [1: 1, 2: 2, 3: 3], "b": [1: 3, 2: 4, 3: 5]])
+    let text = CompareText(CompareReport([point]), style: .plain).text
+    #expect(text.contains("+2 bytes in every pair"), "\(text)")
+    #expect(!text.contains("+2 bytes in every pair*"))
+  }
+
+  @Test func `the arms that no other beats depend on the confidence that is asked for`() throws {
+    var point = try #require(compare(Self.text("{ a: {}, b: {} }")).first)
+    point.setSamples(["a": [1: 10, 2: 10, 3: 10], "b": [1: 11, 2: 12, 3: 13]])
+    // Of bytes, less is better: 2 ± 2.48 with 95 %, 2 ± 1.1 with 80 %.
+    #expect(point.undominated(confidence: 0.95) == ["a", "b"])
+    #expect(point.undominated(confidence: 0.8) == ["a"])
+  }
+
+  @Test func `what each arm changes stands above the tables, and any arm can be the baseline`() throws {
+    var point = try #require(compare(Self.text("{ a: {}, b: { alice.audio: { ptime: 60ms } } }"), seeds: 1).first)
+    let text = CompareText(CompareReport([point]), style: .plain).text
+    #expect(
+      text.contains("  a   baseline   the file as it is\n  b              alice.audio: { ptime: 60ms }\n"), "\(text)")
+    let isKnown = point.setBaseline("b")
+    #expect(isKnown)
+    #expect(CompareText(CompareReport([point]), style: .plain).text.contains("a against b"))
+    let isUnknown = !point.setBaseline("c")
+    #expect(isUnknown)
   }
 
   @Test func `the machine-readable forms have every sample`() throws {

@@ -30,7 +30,8 @@ import Testing
     #expect(MeanEstimate([0, 0, 0]).interval == 0...0)
     #expect(MeanEstimate([0, 0, 0]).probability == 1)
     #expect(MeanEstimate([2, 2, 2]).sign == 1)
-    #expect(MeanEstimate([2, 2, 2]).probability == 0)
+    // How much they scatter is unknown, so that nothing can be said of chance.
+    #expect(MeanEstimate([2, 2, 2]).probability == nil)
   }
 
   @Test(arguments: [[], [1], [1, 2]] as [[Double]])

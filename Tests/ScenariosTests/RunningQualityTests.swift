@@ -46,6 +46,30 @@ import Testing
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  @Test func `a picture that stands still grows older, though no delay of a picture says so`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      peers:
+        alice: { profile: knotos, network: wifi, video: {} }
+        bob: { profile: knotos, network: wifi, video: {}, devices: { camera: none } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, do: bob.accept }
+        - { at: 5s, fault: link.blackhole, link: alice/wifi, for: 3s }
+        - { at: 12s, do: alice.hangup }
+      expect:
+        - { metric: bob.q.picture_age, stat: max, window: [4s, 8s], gt: 2.7s, lt: 3.3s }
+        - { metric: bob.q.frame_delay, stat: max, window: [6s, 8s], eq: 0s }
+        - { metric: bob.q.picture_age, stat: p95, window: [2s, 4.9s], lt: 300ms }
+      """)
+    // While the picture stands still, there is no delay to measure.
+    #expect(result.findings.map(\.kind) == [.vacuous], "\(result.findings)")
+    #expect(result.findings.first?.title.contains("frame_delay") == true)
+  }
+
   /// A call of both peers with one codec over lines with jitter, and digits in it.
   private func call(with codec: String, media: String, expect: String) throws -> RunResult {
     try play(

@@ -239,8 +239,8 @@ import Testing
       ledger.add(result, of: entry)
     }
     let point = try #require(ledger.close(overrides: []).comparison)
-    let few = CompareReport([point], correlatingWith: "bob.s")
-    #expect(few.correlations.isEmpty)
+    let few = CompareReport([point], correlatingWith: ["bob.s"])
+    #expect(few.correlations(with: "bob.s").isEmpty)
     #expect(
       CompareText(few, style: .plain).text.contains("no rank correlation with bob.s: fewer than 5 arms at points"))
     let points = (0..<3).map { shift in
@@ -249,11 +249,12 @@ import Testing
       for index in point.numbers.indices { point.numbers[index].samples = values(index == 0 ? -9 : 9) }
       return point
     }
-    let many = CompareReport(points, correlatingWith: "bob.s")
-    #expect(many.correlations.map(\.count) == [6])
-    #expect(many.correlations.first?.number == "bob.q.concealment mean")
-    #expect(many.correlations.first?.spearman == 1 && many.correlations.first?.kendall == 1)
-    #expect(many.uncorrelated == nil)
+    let many = CompareReport(points, correlatingWith: ["bob.s"])
+    #expect(many.correlations(with: "bob.s").map(\.count) == [6])
+    #expect(many.correlations(with: "bob.s").first?.number == "bob.q.concealment mean")
+    #expect(
+      many.correlations(with: "bob.s").first?.spearman == 1 && many.correlations(with: "bob.s").first?.kendall == 1)
+    #expect(many.uncorrelated.isEmpty)
     #expect(CompareText(many, style: .plain).text.contains("rank correlation with bob.s\n"))
     #expect(ComparePage(many, environment: .current).html.contains("<h2>Rank correlation</h2>"))
     #expect(many.json(.current)["correlations"]?.array?.count == 1)

@@ -178,11 +178,9 @@ final class World {
     }
   }
 
-  /// Returns the age of the picture that the peer shows now, when it was shown, wherever it was taken; nil while it
-  /// shows none.
+  /// Returns the picture that the peer shows now, wherever it was taken; nil before the first.
   func shownPicture(to peer: VirtualPeer, over connection: String) -> ShownPicture? {
-    guard var shown = peer.videoRecord.shown(over: connection), simulator.now - shown.at < StatsSampler.period
-    else { return nil }
+    guard var shown = peer.videoRecord.shown(over: connection) else { return nil }
     if let origin = origin(of: shown.ssrc, timestamp: shown.timestamp) {
       (shown.ssrc, shown.timestamp) = origin
     }
@@ -198,7 +196,8 @@ final class World {
       }
     }
     return ShownPicture(
-      delay: shown.at - captured, peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
+      captured: captured, delay: shown.at - captured, isNew: simulator.now - shown.at < StatsSampler.period,
+      peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
   }
 }

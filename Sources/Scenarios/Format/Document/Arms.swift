@@ -16,6 +16,8 @@ extension Scenario {
     public var pairing = Pairing.channel
     /// The names of all arms, in the order of the file.
     public var names: [String] = []
+    /// What each arm changes, as written in the file, in the same order; empty for one that changes nothing.
+    public var changes: [String] = []
     /// The arm that the others are compared with.
     public var baseline = ""
     /// The arm of this cell.

@@ -10,6 +10,9 @@ struct ArmPatch: Sendable {
   /// The keys of a peer that choose its network.
   private static let networkKeys = ["network", "networks", "lan"]
 
+  /// The changes as written: `alice.audio.fec: true`.
+  var text: String { changes.map { "\($0.key): \($0.value.flowItem)" }.joined(separator: ", ") }
+
   /// Returns the file with the changes.
   func applied(to root: YAMLNode, _ reading: inout Reading) -> YAMLNode {
     var root = root

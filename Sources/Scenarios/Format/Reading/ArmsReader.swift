@@ -93,6 +93,7 @@ enum ArmsReader {
     var arms = Scenario.Arms()
     arms.pairing = draft?.pairing ?? .channel
     arms.names = reading.arms
+    arms.changes = reading.armPatches.map(\.text)
     arms.baseline = draft?.baseline?.value ?? reading.arms.first ?? ""
     arms.own = own.name
     return arms
@@ -138,7 +139,7 @@ private enum DefaultMeasures {
     (HarnessEvents.mouthToEar.name, .percentile(95)),
   ]
   private static let video: [(String, Expectation.Statistic)] = [
-    (HarnessEvents.peakSignalToNoise.name, .mean), (HarnessEvents.frameDelay.name, .percentile(95)),
+    (HarnessEvents.peakSignalToNoise.name, .mean), (HarnessEvents.pictureAge.name, .percentile(95)),
     ("stats.inbound-rtp.video.framesDecoded", .delta), ("stats.inbound-rtp.video.totalFreezesDuration", .delta),
   ]
   private static let sent: [(String, Expectation.Statistic)] = [("stats.transport.bytesSent", .rate)]

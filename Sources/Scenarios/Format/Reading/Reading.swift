@@ -28,8 +28,10 @@ struct Reading {
   var compare: CompareDraft?
   /// The numbers to compare that options name, instead of those of the file.
   var measureOptions: [YAMLNode] = []
-  /// The names of the arms that are compared.
-  var arms: [String] = []
+  /// The arms that are compared.
+  var armPatches: [ArmPatch] = []
+  /// The names of the arms.
+  var arms: [String] { armPatches.map(\.name) }
   /// The arm of the cell being decoded.
   var arm: ArmPatch?
 

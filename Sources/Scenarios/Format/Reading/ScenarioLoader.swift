@@ -10,7 +10,6 @@ struct ScenarioLoader {
   /// The only cell to read; nil for all.
   private let cellID: String?
   private var profiles = UsedProfiles()
-  private var arms: [ArmPatch] = []
   /// Whether the file only declares named networks and peers for scenarios that use it.
   private(set) var isShared = false
 
@@ -57,8 +56,7 @@ struct ScenarioLoader {
     }
     profiles.load(header.use, from: path, ancestors: [path], &reading)
     reading.compare = header.compare
-    arms = ArmsReader.patches(header.compare, armOptions, in: root, &reading)
-    reading.arms = arms.map(\.name)
+    reading.armPatches = ArmsReader.patches(header.compare, armOptions, in: root, &reading)
     reading.measureOptions = ArmsReader.measures(measureOptions, &reading)
     let matrix = (header.matrix.map { Matrix($0, &reading) } ?? Matrix()).withArms(reading.arms)
     let cells = cells(of: root, header, matrix)
@@ -105,7 +103,7 @@ struct ScenarioLoader {
       reading.cell = label.isEmpty ? nil : label
       reading.variables = assignments.map { ($0.variable, $0.value) } + variables(header)
       let arm = assignments.last { $0.variable == Scenario.Arms.variable }?.value.text
-      reading.arm = arms.first { $0.name == arm }
+      reading.arm = reading.armPatches.first { $0.name == arm }
       let used = reading.scope.used
       reading.scope = Scope()
       reading.scope.used = used
@@ -165,7 +163,7 @@ struct ScenarioLoader {
 
   /// Reports guards that are false in every cell. With overrides only some cells are read, so nothing is reported.
   private mutating func checkGuards(_ matrix: Matrix) {
-    guard !(matrix.variables.isEmpty && arms.isEmpty), overrides.isEmpty else { return }
+    guard !(matrix.variables.isEmpty && reading.armPatches.isEmpty), overrides.isEmpty else { return }
     for (span, isEverTrue) in reading.guards where !isEverTrue {
       reading.report(.neverTested, "this is false in every cell of the matrix", at: span)
     }

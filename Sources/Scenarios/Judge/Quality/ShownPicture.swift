@@ -1,18 +1,25 @@
 package import CallCore
 
-/// The picture that a peer shows: its delay, and how like it is to the one that the camera took.
+/// The picture that a peer shows: its age and delay, and how like it is to the one that the camera took.
 package struct ShownPicture {
+  /// When the camera took it.
+  package let captured: Instant
   /// The time from the camera to the screen.
   package let delay: Interval
+  /// Whether it came on the screen since the sample before.
+  package let isNew: Bool
   /// Returns the peak signal-to-noise ratio of the luma in dB, at most 100; nil without real pictures.
   package let peakSignalToNoise: () -> Double?
   /// Returns the structural similarity `ssim_gauss11`, at most 1; nil without real pictures.
   package let structuralSimilarity: () -> Double?
 
   package init(
-    delay: Interval, peakSignalToNoise: @escaping () -> Double?, structuralSimilarity: @escaping () -> Double?
+    captured: Instant, delay: Interval, isNew: Bool, peakSignalToNoise: @escaping () -> Double?,
+    structuralSimilarity: @escaping () -> Double?
   ) {
+    self.captured = captured
     self.delay = delay
+    self.isNew = isNew
     self.peakSignalToNoise = peakSignalToNoise
     self.structuralSimilarity = structuralSimilarity
   }

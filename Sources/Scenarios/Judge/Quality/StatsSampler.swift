@@ -19,7 +19,10 @@ package final class StatsSampler {
     /// The partner of the owner's call, as its app reports it.
     let partner: Watch.Slot<String>
     var quality = QualityEstimator()
+    /// The picture that came since the sample before.
     var picture: ShownPicture?
+    /// When the camera took the picture that is on the screen.
+    var captured: Instant?
 
     var isProgram: Bool { owner?.stack == .external }
 
@@ -60,6 +63,7 @@ package final class StatsSampler {
       watch.listen(to: PeerEvents.openConnections, of: name) { _, count in
         guard count == 0 else { return }
         subject.quality = QualityEstimator()
+        subject.captured = nil
         meter?.restart()
       }
       if wanted.contains(where: { $0.name == HarnessEvents.recovery.name }) {
@@ -89,7 +93,8 @@ package final class StatsSampler {
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     }
-    subject.picture = picture
+    subject.captured = picture?.captured ?? subject.captured
+    subject.picture = picture?.isNew == true ? picture : nil
     for path in subject.wanted { write(path, report, subject) }
   }
 
@@ -118,6 +123,8 @@ package final class StatsSampler {
     case HarnessEvents.concealment.name: write(quality.concealment, as: HarnessEvents.concealment, subject)
     case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
     case HarnessEvents.frameDelay.name: write(subject.picture?.delay, as: HarnessEvents.frameDelay, subject)
+    case HarnessEvents.pictureAge.name:
+      write(subject.captured.map { trace.now - $0 }, as: HarnessEvents.pictureAge, subject)
     case HarnessEvents.peakSignalToNoise.name:
       write(subject.picture?.peakSignalToNoise(), as: HarnessEvents.peakSignalToNoise, subject)
     case HarnessEvents.structuralSimilarity.name:

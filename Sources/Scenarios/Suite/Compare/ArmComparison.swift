@@ -22,7 +22,7 @@ package struct ArmComparison: Sendable {
   package var scenarioID: String { entry.cell.scenario.id }
   /// The variables of the matrix, without the arm.
   package var assignments: [(variable: String, value: String)] { entry.cell.pointAssignments }
-  package let arms: Scenario.Arms
+  package private(set) var arms: Scenario.Arms
   /// The first arm of the point.
   private let entry: SuitePlan.Entry
   package private(set) var runs: [Run] = []
@@ -33,6 +33,8 @@ package struct ArmComparison: Sendable {
   private var unscored: [UnscoredRuns: [UInt64]] = [:]
   /// The expected differences.
   package private(set) var deltas: [Expectation] = []
+  /// The numbers that the file asks for.
+  package private(set) var measures: [Expectation] = []
 
   package init(_ entry: SuitePlan.Entry, _ arms: Scenario.Arms) {
     self.entry = entry
@@ -54,7 +56,11 @@ package struct ArmComparison: Sendable {
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {
       guard let delta = expectation.delta else { continue }
-      if !delta.isMeasure, !deltas.contains(where: { $0.id == expectation.id }) { deltas.append(expectation) }
+      if delta.isMeasure {
+        if expectation.span != .builtIn { measures.appendNew(expectation) }
+      } else {
+        deltas.appendNew(expectation)
+      }
       let index = index(of: delta)
       guard let number = result.measurements.first(where: { $0.id == expectation.id })?.measured else { continue }
       numbers[index].samples[arm, default: [:]][result.seed] = number
@@ -105,7 +111,8 @@ package struct ArmComparison: Sendable {
   /// Adds the runs of the same point with other seeds.
   package mutating func merge(_ other: ArmComparison) {
     runs += other.runs
-    for delta in other.deltas where !deltas.contains(where: { $0.id == delta.id }) { deltas.append(delta) }
+    for delta in other.deltas { deltas.appendNew(delta) }
+    for measure in other.measures { measures.appendNew(measure) }
     for (arm, more) in other.sent { add(more, of: arm) }
     unscored.merge(other.unscored, uniquingKeysWith: +)
     for number in other.numbers {
@@ -119,11 +126,12 @@ package struct ArmComparison: Sendable {
     }
   }
 
-  /// Whether every expected difference with a precision has it.
+  /// Whether every expected difference with a precision has it. Differences that are all equal never have: few runs
+  /// cannot tell a number that never changes from one that seldom does.
   package var isPrecise: Bool {
     deltas.compactMap(\.delta).allSatisfy { delta in
       guard let precision = delta.precision?.number, let estimate = estimate(of: delta) else { return true }
-      return estimate.halfWidth.map { $0 <= precision } ?? false
+      return estimate.deviation > 0 && estimate.halfWidth.map { $0 <= precision } ?? false
     }
   }
 
@@ -178,6 +186,13 @@ package struct ArmComparison: Sendable {
     return difference(number, delta.arms[0].value, minus: delta.arms[1].value, confidence: delta.confidence)
   }
 
+  /// Makes another arm the one that the others are compared with; false if there is no such arm.
+  package mutating func setBaseline(_ name: String) -> Bool {
+    guard arms.names.contains(name) else { return false }
+    arms.baseline = name
+    return true
+  }
+
   /// The seeds of all runs, sorted.
   package var seeds: [UInt64] { Set(runs.map(\.seed)).sorted() }
 
@@ -195,6 +210,9 @@ package struct ArmComparison: Sendable {
     /// The second from which on the channels differ.
     package let second: Int
   }
+
+  /// Whether runs of different arms with the same seed can be compared.
+  package var isPaired: Bool { arms.pairing == .seed || channelDifference == nil }
 
   /// Returns the first difference between the channels of two arms with the same seed; nil if there is none.
   package var channelDifference: ChannelDifference? {
@@ -234,19 +252,12 @@ package struct ArmComparison: Sendable {
   ) -> MeanEstimate {
     MeanEstimate(differences(number, first, minus: second), confidence: confidence)
   }
+}
 
-  /// Returns the arms that no other arm beats: for each of the others, one that is better in some number and worse in
-  /// none, by intervals that do not contain zero.
-  package var undominated: [String] {
-    let judged = numbers.filter { $0.better != nil }
-    return arms.names.filter { arm in
-      !arms.names.contains { other in
-        let signs = judged.map { number in
-          difference(number, other, minus: arm).sign * (number.better == .higher ? 1 : -1)
-        }
-        return other != arm && signs.contains(1) && !signs.contains(-1)
-      }
-    }
+extension [Expectation] {
+  /// Appends an expectation unless one with its id is there.
+  fileprivate mutating func appendNew(_ expectation: Expectation) {
+    if !contains(where: { $0.id == expectation.id }) { append(expectation) }
   }
 }
 
@@ -276,7 +287,8 @@ extension Expectation.Metric {
     "mos", "stoi", "psnr", "ssim", "framesDecoded", "framesPerSecond", "availableOutgoingBitrate", "messagesReceived",
   ]
   private static let lower = [
-    "concealment", "lsd", "mouth_to_ear", "frame_delay", "packetsLost", "bytesSent", "packetsSent", "concealedSamples",
+    "concealment", "lsd", "mouth_to_ear", "frame_delay", "picture_age", "packetsLost", "bytesSent", "packetsSent",
+    "concealedSamples",
     "concealmentEvents", "freezeCount", "totalFreezesDuration", "framesDropped", "roundTripTime", "jitter",
     "totalRoundTripTime", "fractionLost", "pliCount", "nackCount", "retransmittedBytesSent",
   ]

@@ -54,7 +54,20 @@ package struct ArmLedger {
 extension ArmComparison {
   /// What is wrong with the comparison: arms that met different channels, and expected differences that are not there.
   package var findings: [Finding] {
-    Finding.byGravity(channelFindings + deltas.compactMap { finding($0) })
+    let unpaired = channelFindings
+    // Without pairs, a difference says nothing.
+    return unpaired.isEmpty ? Finding.byGravity(emptyMeasures + deltas.flatMap(findings)) : unpaired
+  }
+
+  /// Numbers of the file that no run of any arm has.
+  private var emptyMeasures: [Finding] {
+    measures.filter { measure in
+      numbers.contains { $0.kind == measure.delta.map { .init($0.metric) } && !$0.hasSamples }
+    }.map { measure in
+      Finding(
+        .vacuous, measure.text, location: measure.place(in: path), expected: "some run has a value of it",
+        actual: "no run of any arm has one at \(id)", time: .zero, signature: FindingSignature(measure.checkID))
+    }
   }
 
   private var channelFindings: [Finding] {
@@ -69,30 +82,60 @@ extension ArmComparison {
     ]
   }
 
-  private func finding(_ expectation: Expectation) -> Finding? {
-    guard let delta = expectation.delta, let estimate = estimate(of: delta) else { return nil }
-    let place =
-      expectation.span == .builtIn
-      ? nil : "\(path):\(expectation.span.line):\(expectation.span.column)"
-    var kind = Finding.Kind.expectation
-    let actual: String
-    if let interval = estimate.interval {
-      let ends = [interval.lowerBound, interval.upperBound]
-      guard !delta.bounds.allSatisfy({ bound in ends.allSatisfy(bound.admits) }) else { return nil }
-      let text = ends.map(delta.metric.text(of:)).joined(separator: " to ")
-      actual =
-        "\(delta.metric.text(of: estimate.mean)) on average, and \(text) with "
-        + "\(Wording.quantity(delta.confidence, .percentage)) confidence "
-        + "(\(Wording.count(estimate.count, "pair")), paired t)"
-    } else {
-      kind = .vacuous
-      actual =
-        "\(Wording.count(estimate.count, "pair")) of runs give no interval; run at least "
-        + "\(MeanEstimate.leastCount) seeds: seeds: { count: 20 }"
+  private func findings(_ expectation: Expectation) -> [Finding] {
+    guard let delta = expectation.delta, let estimate = estimate(of: delta) else { return [] }
+    let finding = { (kind: Finding.Kind, expected: String, actual: String) in
+      Finding(
+        expectation.severity == .warn ? .warning : kind, expectation.text, location: expectation.place(in: path),
+        expected: expected, actual: actual, time: .zero, why: expectation.why,
+        signature: FindingSignature(expectation.checkID))
     }
-    if expectation.severity == .warn { kind = .warning }
-    return Finding(
-      kind, expectation.text, location: place, expected: "\(delta)", actual: actual, time: .zero, why: expectation.why,
-      signature: FindingSignature(expectation.checkID))
+    guard let interval = estimate.interval, let halfWidth = estimate.halfWidth else {
+      return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]
+    }
+    var found: [Finding] = []
+    let pairs = Wording.count(estimate.count, "pair")
+    let ends = [interval.lowerBound, interval.upperBound]
+    if !delta.bounds.allSatisfy({ bound in ends.allSatisfy(bound.admits) }) {
+      let text = ends.map(delta.metric.text(of:)).joined(separator: " to ")
+      let confidence = Wording.quantity(delta.confidence, .percentage)
+      found.append(
+        finding(
+          .expectation, "\(delta)",
+          "\(delta.metric.text(of: estimate.mean)) on average, and \(text) with \(confidence) confidence "
+            + "(\(pairs), paired t)"))
+    }
+    if let precision = delta.precision?.number, halfWidth > precision {
+      found.append(
+        finding(
+          .expectation, "half the interval of \(delta) is at most \(delta.metric.text(of: precision))",
+          "\(delta.metric.text(of: halfWidth)) after \(pairs); give more seeds: seeds: { count: \(estimate.count * 4) }"
+        )
+      )
+    }
+    return found
+  }
+
+  /// Why a difference has no interval.
+  private func lack(of delta: Expectation.Delta, _ estimate: MeanEstimate) -> String {
+    let number = numbers.first { $0.kind == .init(delta.metric) }
+    let empty = delta.arms.map(\.value).filter { number?.values(of: $0).isEmpty ?? true }
+    guard empty.isEmpty else {
+      return "no run of \(empty.map { "'\($0)'" }.joined(separator: " and of ")) has a value of \(delta.metric.value)"
+    }
+    let gaps = gaps.filter { $0.number == number?.name }
+    guard gaps.isEmpty else {
+      return "\(Wording.count(estimate.count, "pair")) of runs give no interval: "
+        + gaps.map(\.text).joined(separator: ", ")
+    }
+    return "\(Wording.count(estimate.count, "pair")) of runs give no interval; run at least "
+      + "\(MeanEstimate.leastCount) seeds: seeds: { count: 20 }"
+  }
+}
+
+extension Expectation {
+  /// The place in a file, as `path:line:column`; nil for what is built in.
+  fileprivate func place(in path: String) -> String? {
+    span == .builtIn ? nil : "\(path):\(span.line):\(span.column)"
   }
 }

@@ -7,11 +7,11 @@ internal import Vocabulary
 /// A comparison as a page to look at: charts, tables and verdicts.
 package struct ComparePage {
   private let report: CompareReport
-  private let environment: RunEnvironment
+  private let text: CompareText
 
   package init(_ report: CompareReport, environment: RunEnvironment) {
     self.report = report
-    self.environment = environment
+    text = CompareText(report, environment: environment, style: .plain)
   }
 
   package var html: String {
@@ -26,13 +26,12 @@ package struct ComparePage {
       let items = crossings.map { "<li>\(StaticPage.escaped(CompareText.text($0)))</li>\n" }.joined()
       out += card("Where the order flips", "<ul>\n\(items)</ul>\n")
     }
-    let correlations = report.correlations
-    if !correlations.isEmpty { out += card("Rank correlation", table(correlations)) }
-    if let line = report.uncorrelated { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
-    let lines = CompareText(report, style: .plain).closing.split(whereSeparator: \.isNewline)
-    let about = lines.map { "<p>\(StaticPage.escaped(String($0)))</p>\n" }.joined()
-    return out
-      + "<section class=\"about\">\n\(about)<p>callsim \(StaticPage.escaped(environment.line))</p>\n</section>\n"
+    let correlations = report.references.map(report.correlations(with:)).filter { !$0.isEmpty }
+    if !correlations.isEmpty { out += card("Rank correlation", correlations.map(table).joined()) }
+    for line in report.uncorrelated { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
+    let lines = text.closing.split(whereSeparator: \.isNewline).map(String.init) + text.footnotes
+    let about = (lines + text.environmentLines).map { "<p>\(StaticPage.escaped($0))</p>\n" }.joined()
+    return out + "<section class=\"about\">\n\(about)</section>\n"
   }
 
   private func card(_ title: String, _ content: String) -> String {
@@ -51,18 +50,20 @@ package struct ComparePage {
     let first = report.points[indices[0]]
     var out = "<h1>\(StaticPage.escaped(first.title ?? first.scenarioID))</h1>\n"
     if let why = first.why { out += "<p>\(StaticPage.escaped(why))</p>\n" }
-    out += legend(first.arms.names) + "<div class=\"charts\">\n" + charts(indices) + "</div>\n"
+    out += legend(first) + "<div class=\"charts\">\n" + charts(indices) + "</div>\n"
     for index in indices { out += point(index) }
     return out
   }
 
-  private func legend(_ arms: [String]) -> String {
-    let items = arms.enumerated().map { index, arm in
-      "<span><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"26\" y1=\"5\" y2=\"5\" stroke-width=\"2.5\" "
+  /// The arms with their colours, and what each changes.
+  private func legend(_ point: ArmComparison) -> String {
+    let items = CompareText.armRows(point).enumerated().map { index, row in
+      "<li><svg viewBox=\"0 0 26 10\" aria-hidden=\"true\"><line x1=\"0\" x2=\"26\" y1=\"5\" y2=\"5\" stroke-width=\"2.5\" "
         + "stroke=\"\(CompareChart.color(index))\" stroke-dasharray=\"\(CompareChart.dash(index))\"/></svg>"
-        + "\(StaticPage.escaped(arm))</span>"
+        + "<b>\(StaticPage.escaped(row[0]))</b> <small>\(StaticPage.escaped(row[1]))</small> "
+        + "<code>\(StaticPage.escaped(row[2]))</code></li>"
     }
-    return "<div class=\"legend\">\(items.joined())</div>\n"
+    return "<ul class=\"legend\">\(items.joined())</ul>\n"
   }
 
   // MARK: Charts
@@ -112,7 +113,11 @@ package struct ComparePage {
           name: arm, style: style, points: sorted.compactMap { point(arm, measured.name, at: $0.index, x: $0.x) })
       }
       let chart = CompareChart(lines: lines, marks: sorted.map { ($0.x, $0.text) }, text: measured.text(of:))
-      return figure(measured.name, "over \(axis)\(others.isEmpty ? "" : ", \(others)")", chart)
+      let gaps = points.contains { place in
+        report.points[place.index].gaps.contains { $0.number == measured.name }
+      }
+      let place = "over \(axis)\(others.isEmpty ? "" : ", \(others)")"
+      return figure(measured.name, gaps ? "\(place); some runs have no value, see below" : place, chart)
     }.joined()
   }
 
@@ -185,14 +190,13 @@ package struct ComparePage {
 
   private func point(_ index: Int) -> String {
     let compared = report.points[index]
-    let text = CompareText(report, style: .plain)
     let heads = ["number"] + compared.arms.names
     var rows = ""
     for (number, measured) in compared.numbers.enumerated() {
       rows += "<tr><th scope=\"row\">\(StaticPage.escaped(measured.name))</th>"
       for arm in compared.arms.names {
         rows += "<td\(arm == compared.arms.baseline ? " class=\"base\"" : "")>"
-        rows += StaticPage.escaped(text.cell(measured, arm)) + change(index, number, arm) + "</td>"
+        rows += StaticPage.escaped(text.cell(measured, arm, of: compared)) + change(index, number, arm) + "</td>"
       }
       rows += "</tr>\n"
     }
@@ -203,9 +207,9 @@ package struct ComparePage {
       .flatMap { text.verdictLines(index, $0) } + [text.bestLine(compared)].compactMap(\.self)
     out += "<ul class=\"verdicts\">\n" + lines.map { "<li>\(StaticPage.escaped($0))</li>\n" }.joined() + "</ul>\n"
     let seeds = Wording.count(compared.seeds.count, "seed")
-    let isPaired = compared.arms.pairing == .seed || compared.channelDifference == nil
     out +=
-      "<p class=\"\(isPaired ? "soft" : "warning")\">\(seeds), \(StaticPage.escaped(text.channelText(compared)))</p>\n"
+      "<p class=\"\(compared.isPaired ? "soft" : "warning")\">\(seeds), \(StaticPage.escaped(text.channelText(compared)))</p>\n"
+    for gap in compared.gaps { out += "<p class=\"warning\">\(StaticPage.escaped(gap.text))</p>\n" }
     for line in CodecNotes(compared).lines { out += "<p class=\"soft\">\(StaticPage.escaped(line))</p>\n" }
     for line in compared.unscoredTexts { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
     return card(place(compared).isEmpty ? "All arms" : place(compared), out)

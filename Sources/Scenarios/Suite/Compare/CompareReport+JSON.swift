@@ -15,7 +15,7 @@ extension CompareReport {
       "confidence": .number(confidence), "method": "Student's t; differences paired by seed; Holm's correction",
       "points": .array(points.indices.map(json(ofPoint:))),
       "crossings": .array(crossings.map(Self.json)),
-      "correlations": .array(correlations.map(Self.json)),
+      "correlations": .array(references.flatMap(correlations(with:)).map(Self.json)),
     ]
   }
 
@@ -24,10 +24,13 @@ extension CompareReport {
     return [
       "id": .string(point.id), "path": .string(point.path),
       "variables": .object(point.assignments.map { JSON.Member($0.variable, .string($0.value)) }),
-      "arms": .strings(point.arms.names), "baseline": .string(point.arms.baseline),
+      "arms": .strings(point.arms.names),
+      "changes": .object(zip(point.arms.names, point.arms.changes).map { JSON.Member($0, .string($1)) }),
+      "baseline": .string(point.arms.baseline),
       "pairedBy": .string(point.arms.pairing.rawValue),
       "channel": point.channelDifference == nil ? .string(RunResult.hexadecimal(point.channelHash)) : .null,
-      "notBeaten": .strings(point.undominated),
+      "notBeaten": .strings(point.undominated(confidence: confidence)),
+      "gaps": .strings(point.gaps.map(\.text)),
       "runs": .array(point.runs.map(Self.json)), "unscored": .strings(point.unscoredTexts),
       "opus": .object(point.arms.names.map { JSON.Member($0, .array(point.sentOpus(of: $0).map(\.json))) }),
       "notes": .strings(CodecNotes(point).lines),

@@ -31,22 +31,22 @@ package struct CompareReport: Sendable {
 
   /// The compared points of all scenarios, in order.
   package let points: [ArmComparison]
-  /// The differences of every arm from the baseline, in every number at every point.
+  /// The differences of every arm from the baseline, in every number at every point where arms can be compared.
   package private(set) var differences: [Difference] = []
   private struct Place: Hashable { var point, number: Int, arm: String }
   private var places: [Place: Int] = [:]
   /// The confidence of every interval that is shown.
   package let confidence: Double
 
-  /// The number whose ranks the others are compared with, without its window; nil for none.
-  let reference: String?
+  /// The numbers whose ranks the others are compared with, without their windows.
+  let references: [String]
 
   /// Evaluates comparisons.
-  package init(_ points: [ArmComparison], confidence: Double = 0.95, correlatingWith reference: String? = nil) {
+  package init(_ points: [ArmComparison], confidence: Double = 0.95, correlatingWith references: [String] = []) {
     self.points = points
     self.confidence = confidence
-    self.reference = reference
-    for (index, point) in points.enumerated() {
+    self.references = references
+    for (index, point) in points.enumerated() where point.isPaired {
       for number in point.numbers.indices {
         for arm in point.arms.names where arm != point.arms.baseline {
           let estimate = point.difference(
@@ -62,7 +62,7 @@ package struct CompareReport: Sendable {
   /// Holm's procedure: the smallest probability is compared with the error over the number of all, and so on, until one
   /// fails.
   private mutating func correct() {
-    let tested = differences.indices.filter { differences[$0].estimate.probability != nil }
+    let tested = differences.indices.filter { isTested(differences[$0]) }
       .sorted { (differences[$0].estimate.probability ?? 1) < (differences[$1].estimate.probability ?? 1) }
     for (rank, index) in tested.enumerated() {
       guard let probability = differences[index].estimate.probability,
@@ -72,8 +72,13 @@ package struct CompareReport: Sendable {
     }
   }
 
-  /// The number of differences that have an interval.
-  package var testedCount: Int { differences.count { $0.estimate.interval != nil } }
+  /// Whether chance is a question: of what is measured on this machine nothing follows.
+  private func isTested(_ difference: Difference) -> Bool {
+    difference.estimate.probability != nil && !points[difference.point].numbers[difference.number].isOfThisMachine
+  }
+
+  /// The number of differences that have a probability.
+  package var testedCount: Int { differences.count(where: isTested) }
 
   /// Returns the difference of an arm from the baseline.
   package func difference(point: Int, number: Int, arm: String) -> Difference? {

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Foundation
 package import ScenarioFormat
 internal import ScenarioJudge
@@ -8,9 +9,11 @@ internal import Vocabulary
 package struct CompareText {
   private let report: CompareReport
   private let style: TextStyle
+  private let environment: RunEnvironment?
 
-  package init(_ report: CompareReport, style: TextStyle) {
+  package init(_ report: CompareReport, environment: RunEnvironment? = nil, style: TextStyle) {
     self.report = report
+    self.environment = environment
     self.style = style
   }
 
@@ -20,19 +23,34 @@ package struct CompareText {
     let crossings = report.crossings
     if !crossings.isEmpty { out += "\n\(style.paint("where the order flips", .strong))\n" }
     for crossing in crossings { out += "  \(Self.text(crossing))\n" }
-    let correlations = report.correlations
-    if let first = correlations.first {
-      out += "\n\(style.paint("rank correlation with \(first.reference)", .strong))\n" + table(Self.rows(correlations))
+    for reference in report.references {
+      let correlations = report.correlations(with: reference)
+      guard !correlations.isEmpty else { continue }
+      out += "\n\(style.paint("rank correlation with \(reference)", .strong))\n"
+      out += table(Self.rows(correlations), isRight: true)
     }
-    if let line = report.uncorrelated { out += "\n\(style.paint(line, .warning))\n" }
-    return out + "\n" + closing
+    for line in report.uncorrelated { out += "\n\(style.paint(line, .warning))\n" }
+    return out + "\n" + ([closing] + footnotes + environmentLines).joined(separator: "\n") + "\n"
   }
 
   private func scenario(_ indices: [Int]) -> String {
     let first = report.points[indices[0]]
     var out = "\n\(style.paint(first.scenarioID, .strong))\(first.title.map { "  \(TextStyle.printable($0))" } ?? "")\n"
+    out += table(Self.armRows(first))
     for index in indices { out += point(index) }
     return out
+  }
+
+  /// The rows of a table of the arms and what each changes.
+  static func armRows(_ point: ArmComparison) -> [[String]] {
+    point.arms.names.indices.map { index in
+      let name = point.arms.names[index]
+      let changes = point.arms.changes[index]
+      return [
+        TextStyle.printable(name), name == point.arms.baseline ? "baseline" : "",
+        changes.isEmpty ? "the file as it is" : TextStyle.printable(changes),
+      ]
+    }
   }
 
   private func point(_ index: Int) -> String {
@@ -43,23 +61,28 @@ package struct CompareText {
     out += "\(Wording.count(point.seeds.count, "seed")), \(channelText(point))\n"
     var rows = [[""] + point.arms.names]
     for number in point.numbers {
-      rows.append([number.name] + point.arms.names.map { cell(number, $0) })
+      rows.append([number.name] + point.arms.names.map { cell(number, $0, of: point) })
     }
-    out += table(rows)
+    out += table(rows, isRight: true)
     for arm in point.arms.names where arm != point.arms.baseline {
       for line in verdictLines(index, arm) { out += "  \(line)\n" }
     }
     if let line = bestLine(point) { out += "  \(line)\n" }
+    for gap in point.gaps { out += "  \(style.paint(TextStyle.printable(gap.text), .warning))\n" }
     for line in CodecNotes(point).lines { out += "  \(style.paint(TextStyle.printable(line), .warning))\n" }
     for line in point.unscoredTexts { out += "  \(style.paint("no score: \(TextStyle.printable(line))", .failure))\n" }
     return out
   }
 
-  /// The arms that no other beats; nil if all of them are such.
+  /// The arms that no other beats, and those of which that cannot be said; nil if all arms are such as no other beats.
   func bestLine(_ point: ArmComparison) -> String? {
-    let best = point.undominated
+    let best = point.undominated(confidence: report.confidence)
+    let complete = point.completeArms
+    let others = point.arms.names.filter { !complete.contains($0) }
     guard best.count < point.arms.names.count, !best.isEmpty else { return nil }
-    return "not beaten: \(best.joined(separator: ", "))"
+    let names = "not beaten: \(best.joined(separator: ", "))"
+    return others.isEmpty
+      ? names : "\(names), of the arms with all numbers; not judged: \(others.joined(separator: ", "))"
   }
 
   /// What the arms of a point have in common.
@@ -73,13 +96,14 @@ package struct CompareText {
         + "\(difference.second) on", .failure)
   }
 
-  /// Returns the mean of an arm with half the width of its interval.
-  func cell(_ number: ArmComparison.Number, _ arm: String) -> String {
+  /// Returns the mean of an arm with half the width of its interval, and the number of runs where some have no value.
+  func cell(_ number: ArmComparison.Number, _ arm: String, of point: ArmComparison) -> String {
     let samples = number.values(of: arm)
     guard !samples.isEmpty else { return "–" }
     let estimate = MeanEstimate(samples, confidence: report.confidence)
     let mean = number.text(of: Self.rounded(estimate.mean, to: estimate.halfWidth))
-    return estimate.halfWidth.map { "\(mean) ± \(number.text(of: Self.rounded($0, to: $0)))" } ?? mean
+    let text = estimate.halfWidth.map { "\(mean) ± \(number.text(of: Self.rounded($0, to: $0)))" } ?? mean
+    return samples.count == point.seeds.count ? text : "\(text) (n=\(samples.count))"
   }
 
   /// Rounds a number to two digits of its uncertainty.
@@ -90,45 +114,56 @@ package struct CompareText {
     return step >= 1 ? (number / step).rounded() * step : (number / step).rounded() / (1 / step).rounded()
   }
 
-  private func table(_ rows: [[String]]) -> String {
+  /// Returns a table; numbers stand on the right, texts on the left.
+  private func table(_ rows: [[String]], isRight: Bool = false) -> String {
     let columns = rows[0].indices
     let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       let cells = columns.map { column in
         let padding = String(repeating: " ", count: widths[column] - row[column].count)
-        return column == 0 ? row[column] + padding : padding + row[column]
+        return column == 0 || !isRight ? row[column] + padding : padding + row[column]
       }
-      return "  " + cells.joined(separator: "   ") + "\n"
+      let line = "  " + cells.joined(separator: "   ")
+      return line.replacing(/\ +$/, with: "") + "\n"
     }.joined()
   }
 
   /// The differences of an arm from the baseline, in words.
   func verdictLines(_ index: Int, _ arm: String) -> [String] {
     let point = report.points[index]
+    let names = "\(arm) against \(point.arms.baseline)"
+    guard point.isPaired else { return ["\(names): not compared, because the channels differ"] }
     var groups: [(word: String, texts: [String])] = ["better", "worse", "other", "no difference"].map { ($0, []) }
+    var few: [String] = []
     for (number, measured) in point.numbers.enumerated() {
-      guard let difference = report.difference(point: index, number: number, arm: arm),
-        difference.estimate.interval != nil
-      else { continue }
+      guard let difference = report.difference(point: index, number: number, arm: arm) else { continue }
+      guard difference.estimate.interval != nil else {
+        few.append("\(measured.name) (\(Wording.count(difference.estimate.count, "pair")))")
+        continue
+      }
       let sign = difference.estimate.sign
       let isGood = measured.better.map { ($0 == .higher) == (sign > 0) }
       let group = sign == 0 ? 3 : isGood.map { $0 ? 0 : 1 } ?? 2
       groups[group].texts.append(
         sign == 0 ? measured.name : "\(measured.name) \(Self.change(difference, measured))")
     }
-    let names = "\(arm) against \(point.arms.baseline)"
     let lines = groups.filter { !$0.texts.isEmpty }.map { "\(names), \($0.word): \($0.texts.joined(separator: "; "))" }
-    guard lines.isEmpty else { return lines }
-    return ["\(names): too few seeds for an interval, at least \(MeanEstimate.leastCount) are needed"]
+    guard !few.isEmpty else { return lines }
+    return lines + [
+      "\(names), no interval, which takes at least \(MeanEstimate.leastCount) pairs: \(few.joined(separator: "; "))"
+    ]
   }
 
-  /// Returns a difference with its interval: `+0.42 [+0.31, +0.53]*`.
+  /// Returns a difference with its interval: `+0.42 [+0.31, +0.53]*`, or `-47.5/s in every pair`.
   static func change(_ difference: CompareReport.Difference, _ number: ArmComparison.Number) -> String {
     let estimate = difference.estimate
     let signed = { (value: Double) in
-      let rounded = rounded(value, to: estimate.halfWidth)
+      var rounded = rounded(value, to: estimate.halfWidth)
+      // An end beside zero is not shown as zero.
+      if rounded == 0, value != 0 { rounded = self.rounded(value, to: abs(value)) }
       return (rounded > 0 ? "+" : "") + number.text(of: rounded)
     }
+    guard estimate.deviation > 0 else { return "\(signed(estimate.mean)) in every pair" }
     let ends = estimate.interval.map { [$0.lowerBound, $0.upperBound].map(signed).joined(separator: ", ") } ?? ""
     return "\(signed(estimate.mean)) [\(ends)]\(difference.isCorrected ? "*" : "")"
   }
@@ -159,7 +194,30 @@ package struct CompareText {
       ± and [ ] are \(percent) intervals by Student's t, differences paired run by run.
       \(Wording.count(report.testedCount, "difference")): by chance alone about \(String(format: "%.1f", chance)) would \
       not contain 0; those with * stay after Holm's correction.
-
       """
   }
+
+  /// What some numbers rest on, and what they leave out.
+  var footnotes: [String] {
+    let numbers = report.points.flatMap(\.numbers)
+    let measures = { (name: String) in numbers.contains { $0.measures(name) } }
+    var notes: [String] = []
+    if measures(HarnessEvents.meanOpinionScore.name) {
+      notes.append(
+        "q.mos is the fullband E-model (ITU-T G.107.2): what it takes of Opus is assumed, of G.722 partly; bursts count "
+          + "as at most twice as long as those of random loss.")
+    }
+    let ofShown = [
+      HarnessEvents.frameDelay.name, HarnessEvents.peakSignalToNoise.name, HarnessEvents.structuralSimilarity.name,
+    ].filter(measures)
+    if !ofShown.isEmpty, !measures(HarnessEvents.pictureAge.name) {
+      notes.append(
+        "\(ofShown.joined(separator: ", ")) \(ofShown.count == 1 ? "tells" : "tell") of pictures that come; "
+          + "\(HarnessEvents.pictureAge.name) tells of those that fail to, too.")
+    }
+    return notes
+  }
+
+  /// The program and its libraries; empty where they are not known.
+  var environmentLines: [String] { environment.map { ["callsim \($0.line)"] } ?? [] }
 }

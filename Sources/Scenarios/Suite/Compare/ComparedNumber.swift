@@ -74,6 +74,20 @@ extension ArmComparison {
       (samples[arm] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// Whether any run has a value.
+    var hasSamples: Bool { samples.values.contains { !$0.isEmpty } }
+
+    /// Whether it is a number of the scenario.
+    var isMetric: Bool { if case .metric = kind { true } else { false } }
+
+    /// Whether it is a value of a scenario with this name, such as `q.mos`.
+    func measures(_ name: String) -> Bool {
+      if case .metric(let metric) = kind { metric.value.name == name } else { false }
+    }
+
+    /// Whether it was measured on this machine, and decides nothing.
+    var isOfThisMachine: Bool { if case .processor = kind { true } else { false } }
+
     /// Whether it is what an arm costs on the wire.
     var isCost: Bool {
       guard case .metric(let metric) = kind else { return false }

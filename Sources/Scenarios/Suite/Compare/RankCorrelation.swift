@@ -62,21 +62,20 @@ extension CompareReport {
   /// The fewest arms at points of which a rank correlation says anything.
   private static let leastCount = 5
 
-  /// Why there is no correlation with the reference, in words; nil if there is one, or no reference.
-  package var uncorrelated: String? {
-    guard let reference, correlations.isEmpty else { return nil }
-    return
+  /// Why there is no correlation with a reference, in words.
+  package var uncorrelated: [String] {
+    references.filter { correlations(with: $0).isEmpty }.map { reference in
       "no rank correlation with \(reference): fewer than \(Self.leastCount) arms at points have it and another number "
-      + "with a direction"
+        + "with a direction"
+    }
   }
 
   /// The names of all numbers, without their windows.
   package var titles: [String] { points.flatMap(\.numbers).map(\.title).inOrderOfAppearance }
 
-  /// The rank correlation of every number that has a direction with the reference: over the means of each arm at each
-  /// point, of the runs that have both.
-  package var correlations: [Correlation] {
-    guard let reference else { return [] }
+  /// Returns the rank correlation of every number that has a direction with the reference: over the means of each arm at
+  /// each point, of the runs that have both.
+  package func correlations(with reference: String) -> [Correlation] {
     let others = points.flatMap(\.numbers).filter { $0.isScore && $0.title != reference }.map(\.title)
     return others.inOrderOfAppearance.compactMap { title in
       let pairs = points.flatMap { point in point.arms.names.compactMap { means(reference, title, of: $0, at: point) } }
