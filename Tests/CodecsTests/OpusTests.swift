@@ -88,6 +88,48 @@ import Testing
     #expect(packets.allSatisfy { OpusPacket(bytes: $0)?.hasRedundancy == false })
   }
 
+  /// The redundancy stands before the speech (RFC 6716 section 4.2.5), so that the shortest beginning of a packet that
+  /// decodes to the same redundancy ends with it.
+  private func redundantBytes(of packet: [UInt8]) throws -> Int {
+    func redundancy(_ count: Int) throws -> [Int16]? {
+      let decoder = try OpusDecoder()
+      let bytes = Array(packet[..<count])
+      return decoded { decoder.decodeRedundancy(of: bytes.span.bytes, samples: 960, into: &$0) }
+    }
+    let whole = try redundancy(packet.count)
+    var (few, enough) = (1, packet.count)
+    while enough - few > 1 {
+      let middle = (few + enough) / 2
+      if try redundancy(middle) == whole { enough = middle } else { few = middle }
+    }
+    return enough
+  }
+
+  /// Drafts on redundancy say two thirds. libopus codes it the finer the more loss it expects.
+  @Test(
+    arguments: [
+      (24, 5, 0.6...0.7), (24, 10, 0.7...0.8), (32, 10, 0.7...0.8), (24, 15, 0.85...0.95), (32, 25, 0.85...0.95),
+    ]
+      as [(Int64, Int, ClosedRange<Double>)])
+  func `redundancy takes two thirds of what the speech takes, and more where more loss is expected`(
+    kilobits: Int64, loss: Int, expected: ClosedRange<Double>
+  ) throws {
+    let packets = try speechPackets(
+      300,
+      settings {
+        $0.bitrate = .kilobitsPerSecond(kilobits)
+        $0.expectedPacketLoss = loss
+        $0.complexity = 9
+        $0.maximumBandwidth = .wide
+      }
+    ).filter { OpusPacket(bytes: $0)?.hasRedundancy == true }
+    try #require(packets.count > 100)
+    let redundant = try packets.map(redundantBytes).reduce(0, +)
+    let speech = packets.map(\.count).reduce(0, +) - redundant
+    let ratio = Double(redundant) / Double(speech)
+    #expect(expected.contains(ratio), "\(ratio)")
+  }
+
   @Test func `redundancy restores a lost packet better than concealment does`() throws {
     let packets = try speechPackets(300, settings { $0.expectedPacketLoss = 20 })
     let reference = try OpusDecoder()

@@ -159,14 +159,14 @@ import Testing
     #expect(bytes.isEmpty)
   }
 
-  @Test func `one NACK round leaves the square of the loss`() {
+  @Test(arguments: [1, 2, 3]) func `so many NACK rounds leave the loss to the power of one more`(rounds: Int) {
     var random = RandomSource(seed: 9).stream("loss")
     var sender = makeSender(keepsHistory: true, firstSequence: 65_000)
     var settings = RTPReceiver.Settings(clockRate: 48_000)
     settings.nack = NACKGenerator.Settings()
-    settings.nack?.maximumRequests = 1
+    settings.nack?.maximumRequests = rounds
     var receiver = RTPReceiver(ssrc: 5, settings: settings)
-    let (count, probability) = (20_000, 0.1)
+    let (count, probability) = (20_000, 0.2)
     for index in 0..<count {
       let bytes = send(&sender, index)
       let now = Instant.milliseconds(Int64(index) * 20)
@@ -181,7 +181,7 @@ import Testing
       }
     }
     let residual = Double(receiver.inbound.packetsLost) / Double(count)
-    let expected = probability * probability
+    let expected = (0..<rounds).reduce(probability) { left, _ in left * probability }
     #expect(abs(residual - expected) < 3 * (expected * (1 - expected) / Double(count)).squareRoot())
   }
 
