@@ -121,7 +121,8 @@ package.targets = [
   .target(
     name: "ScenarioRun",
     dependencies: [
-      programs, "CallCore", "PeerSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Profiles", "STUN",
+      programs, "CallCore", "PeerSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Pictures", "Profiles",
+      "STUN",
       "ScenarioFormat", "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Run"),
@@ -131,8 +132,8 @@ package.targets = [
   .target(
     name: "ScenarioSuite",
     dependencies: [
-      linux, "CallCore", "PeerSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat", "ScenarioJudge",
-      "ScenarioRun", "ScenarioSearch", "SimNet", "VirtualPeer", "Vocabulary",
+      linux, "CallCore", "PeerSession", "ExternalRecords", "Formats", "Pictures", "Profiles", "ScenarioFormat",
+      "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "SimNet", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Suite", resources: page),
   // Folders and targets may not differ in case alone, for file systems that take no notice of it.

@@ -33,7 +33,7 @@ struct CompareCommand: ParsableCommand {
   var scorer: [String] = []
 
   @Option(parsing: .unconditional, help: ArgumentHelp("How long a scorer may take.", valueName: "seconds"))
-  var scorerLimit = SpeechScorer.usualLimit
+  var scorerLimit = ExternalScorer.usualLimit
 
   @Option(
     help: ArgumentHelp(
@@ -99,7 +99,7 @@ struct CompareCommand: ParsableCommand {
   }
 
   /// Plays rounds until every difference is as precise as its file asks, or all seeds are used.
-  private func play(_ rounds: inout CompareRounds, _ scorers: [SpeechScorer]) throws -> ExitStatus {
+  private func play(_ rounds: inout CompareRounds, _ scorers: [ExternalScorer]) throws -> ExitStatus {
     var status = ExitStatus.pass
     while let plan = rounds.next() {
       var options = SuiteRunner.Options(executable: WorkerCommand.executable, workerArguments: [WorkerCommand.name])
@@ -124,7 +124,7 @@ struct CompareCommand: ParsableCommand {
   }
 
   /// Prints what is wrong with the comparisons.
-  private func tell(_ points: [ArmComparison], _ scorers: [SpeechScorer], _ status: ExitStatus) -> ExitStatus {
+  private func tell(_ points: [ArmComparison], _ scorers: [ExternalScorer], _ status: ExitStatus) -> ExitStatus {
     var status = status
     for line in points.flatMap(\.unscoredTexts) { Output.error("no score: \(TextStyle.printable(line))\n") }
     for scorer in scorers where !points.contains(where: { $0.hasScores(of: scorer.name) }) {
@@ -143,13 +143,13 @@ struct CompareCommand: ParsableCommand {
 
   // MARK: Scorers
 
-  private func scorers() throws -> [SpeechScorer] {
+  private func scorers() throws -> [ExternalScorer] {
     guard (1...86_400).contains(scorerLimit) else {
       throw UsageProblem(message: "--scorer-limit takes 1 to 86400 seconds, not \(scorerLimit)")
     }
-    var scorers: [SpeechScorer] = []
+    var scorers: [ExternalScorer] = []
     for text in scorer {
-      do { scorers.append(try SpeechScorer(text, limit: scorerLimit)) } catch {
+      do { scorers.append(try ExternalScorer(text, limit: scorerLimit)) } catch {
         throw UsageProblem(message: error.message)
       }
     }
@@ -170,7 +170,7 @@ struct CompareCommand: ParsableCommand {
   }
 
   /// Checks that every scenario has sound to score, and that `--correlate` names a number.
-  private func check(_ scorers: [SpeechScorer], _ compared: [SuitePlan.Entry]) throws {
+  private func check(_ scorers: [ExternalScorer], _ compared: [SuitePlan.Entry]) throws {
     let measured = compared.flatMap(\.cell.scenario.expectations).compactMap { $0.delta?.metric }
     let titles = measured.map { ArmComparison.Number(kind: .metric($0)).title }
     let scores = scorers.flatMap { scorer in
@@ -184,14 +184,22 @@ struct CompareCommand: ParsableCommand {
     guard !scorers.isEmpty else { return }
     for entry in compared where entry.cell.scenario.media != .real {
       throw UsageProblem(
-        message: "--scorer: \(TextStyle.printable(entry.path)) has modelled media, and no sound to score; write "
+        message:
+          "--scorer: \(TextStyle.printable(entry.path)) has modelled media, and no sound or pictures to score; write "
           + "media: real, or name files that have it")
+    }
+    for scorer in scorers where scorer.isOfPictures {
+      guard let entry = compared.first(where: { entry in entry.cell.scenario.peers.allSatisfy { $0.video == nil } })
+      else { continue }
+      throw UsageProblem(
+        message:
+          "--scorer \(scorer.name): no peer of \(TextStyle.printable(entry.path)) has video: and pictures to score")
     }
   }
 
   /// Returns the names of the numbers that ranks are compared with: a scorer has one for each peer. Empty without
   /// `--correlate`, or where none has a value.
-  private func references(_ scorers: [SpeechScorer], _ points: [ArmComparison]) -> [String] {
+  private func references(_ scorers: [ExternalScorer], _ points: [ArmComparison]) -> [String] {
     guard let correlate else { return [] }
     let titles = CompareReport(points).titles
     let isScorer = scorers.contains { $0.name == correlate }

@@ -60,6 +60,31 @@ import Testing
     #expect(try !workspace.text("a.csv").contains("broken"))
   }
 
+  @Test func `a scorer of pictures gets every picture that was taken, beside what was seen`() throws {
+    let text = Self.text(media: "real", expect: Self.difference)
+      .replacingOccurrences(
+        of: "bob: { profile: knotos, network: wifi }",
+        with: "bob: { profile: knotos, network: wifi, video: {}, devices: { camera: none } }"
+      )
+      .replacingOccurrences(
+        of: "alice: { profile: knotos, network: wifi }",
+        with: "alice: { profile: knotos, network: wifi, video: { size: 160x120 } }")
+    let workspace = try Workspace(["scenarios/a.yaml": text])
+    let outcome = try workspace.run(
+      "compare", "-q", "--seeds", "1", "--report", "csv=a.csv", "--scorer",
+      "bytes=head -c 30 {degvideo} | grep -qa '^YUV4MPEG2 W160 H120 F30:1' && wc -c < {refvideo}", "--scorer",
+      "less=echo $(( $(wc -c < {refvideo}) - $(wc -c < {degvideo}) ))")
+    #expect(outcome.status == 7 || outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    let lines = try workspace.text("a.csv").split(separator: "\r\n")
+    // Two seconds of 160x120 in 4:2:0 at the least.
+    let bytes = lines.filter { $0.contains("bob.bytes") }.compactMap {
+      $0.split(separator: ",").last.flatMap { Double($0) }
+    }
+    #expect(bytes.count == 2 && bytes.allSatisfy { $0 > 50 * 160 * 120 * 1.5 }, "\(lines)")
+    #expect(lines.filter { $0.contains("bob.less") }.allSatisfy { $0.hasSuffix(",0.0") })
+    #expect(!outcome.errors.contains("alice"), "nobody films for Alice: \(outcome.errors)")
+  }
+
   @Test func `the time of encoders and decoders is shown where it is asked for, and nowhere else`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "real", expect: Self.difference)])
     let timed = try workspace.run("compare", "-q", "--seeds", "1", "--cpu", "--report", "json=a.json")
@@ -78,7 +103,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--scorer", "s=x {ref} {deg}"], "has modelled media, and no sound to score"),
+    (["--scorer", "s=x {refvideo} {deg}"], "or else what was taken as {refvideo} and what was seen as {degvideo}"),
+    (["--scorer", "s=x {ref} {deg}"], "has modelled media, and no sound or pictures to score"),
     (["--scorer", "s=x"], "the command must name what was said as {ref} or {ref16}"),
     (["--scorer", "s=x {ref} {deg}", "--scorer", "s=y {ref} {deg}"], "--scorer names 's' twice"),
     (
@@ -95,7 +121,7 @@ import Testing
 
   @Test func `doctor tells which scorers are here, and what to do about the others`() throws {
     let lines = try Program.run(["doctor"]).output.split(separator: "\n")
-    for name in ["pesq", "visqol"] {
+    for name in ["pesq", "visqol", "vmaf"] {
       let line = try #require(lines.first { $0.hasPrefix("scorer \(name) ") })
       #expect(line.contains(" ok: ") || line.contains(" no: "), "\(line)")
     }

@@ -78,7 +78,8 @@ import Testing
     (
       "Scenarios/Run",
       [
-        "CallCore", "PeerSession", "DTLS", "ExternalPeer", "ExternalRecords", "Formats", "ICE", "Profiles", "STUN",
+        "CallCore", "PeerSession", "DTLS", "ExternalPeer", "ExternalRecords", "Formats", "ICE", "Pictures", "Profiles",
+        "STUN",
         "ScenarioFormat",
         "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary", "Foundation", "LibC",
         "Synchronization",
@@ -88,7 +89,7 @@ import Testing
     (
       "Scenarios/Suite",
       [
-        "CLinux", "CallCore", "PeerSession", "ExternalRecords", "Formats", "Profiles", "ScenarioFormat",
+        "CLinux", "CallCore", "PeerSession", "ExternalRecords", "Formats", "Pictures", "Profiles", "ScenarioFormat",
         "ScenarioJudge",
         "ScenarioRun", "ScenarioSearch", "SimNet", "VirtualPeer", "Vocabulary", "Foundation",
       ]

@@ -15,4 +15,10 @@ package struct Y4MWriter: Sendable {
     bytes.append(contentsOf: "FRAME\n".utf8)
     bytes.append(contentsOf: frame.samples)
   }
+
+  /// Returns what was written since the last call, and forgets it: a long file goes to disk in pieces.
+  package mutating func take() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
+  }
 }

@@ -1,5 +1,6 @@
 public import CallCore
 public import ExternalRecords
+package import Pictures
 package import ScenarioFormat
 public import ScenarioJudge
 public import SimNet
@@ -23,7 +24,10 @@ public struct RunOutputs {
 
   /// Receives what each peer hears of real media over its only connection, beside what was said: 48 kHz mono.
   package var compared: ((_ peer: String, _ said: [Int16], _ heard: [Int16]) -> Void)?
-  /// The part of the run in which ``compared`` is called.
+  /// Receives every picture that another peer's camera takes, beside what a peer sees in its place over its only connection;
+  /// of real media.
+  package var seen: ((_ peer: String, _ taken: VideoFrame, _ seen: VideoFrame) -> Void)?
+  /// The part of the run of which ``compared`` and ``seen`` tell.
   package var comparedWindow = Window()
 
   /// Whether the processor time of encoders and decoders is measured.

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import DTLS
 internal import PeerSession
+internal import Pictures
 internal import Profiles
 internal import ScenarioFormat
 internal import ScenarioJudge
@@ -65,10 +66,14 @@ final class RunStage {
     }
     for meter in sampler.speech { world.pairSpeech(over: meter.connection, meter.hear) }
     if let compared = outputs.compared { pairSpeech(in: outputs.comparedWindow, compared) }
+    if let seen = outputs.seen { pairPictures(in: outputs.comparedWindow, seen) }
     context.statistics.report = { [unowned world] in world.statistics(of: $0) }
     watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
   }
+
+  /// What pairs the rest of the pictures at the end of the run.
+  private var pairingEnds: [() -> Void] = []
 
   var now: Instant { world.simulator.now }
   /// Whether all entries of the timeline and their faults are complete.
@@ -113,6 +118,23 @@ final class RunStage {
         if window.contains(now) { body(peer.name, said, heard) }
       }
     }
+  }
+
+  /// Calls `body` with what each peer sees over its only connection of the pictures that are taken within a window.
+  private func pairPictures(in window: Window, _ body: @escaping (_ peer: String, VideoFrame, VideoFrame) -> Void) {
+    let window = ObservedWindow(window, context)
+    window.start()
+    pairingEnds = world.peers.map { peer in
+      world.pairPictures(
+        of: peer, isInside: { [unowned self] in window.contains(now) },
+        { [name = peer.name] taken, seen in body(name, taken, seen) })
+    }
+  }
+
+  /// Tells the receivers of the outputs what is known only at the end of a run.
+  func finishOutputs() {
+    for end in pairingEnds { end() }
+    pairingEnds = []
   }
 
   private func sample(everybody: Bool) {

@@ -1,8 +1,8 @@
-/// What an external program scores of the speech that a peer heard in a run, compared with what was said.
+/// What an external program scores of what a peer heard or saw in a run, compared with what was said or taken.
 package struct Score: Hashable, Sendable {
   /// The name of the scorer.
   package var scorer: String
-  /// The peer that heard the speech.
+  /// The peer that heard or saw it.
   package var peer: String
   /// The score; nil if there is none.
   package var value: Double?

@@ -76,6 +76,7 @@ public struct SingleRun {
     try stage.world.start()
 
     playTimeline(stage, judge)
+    stage.finishOutputs()
     // Nothing begins after the end: what came of it would be judged by nobody.
     stage.director.end()
     let end = stage.now

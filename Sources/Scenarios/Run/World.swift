@@ -180,15 +180,9 @@ final class World {
 
   /// Returns the picture that the peer shows now, wherever it was taken; nil before the first.
   func shownPicture(to peer: VirtualPeer, over connection: String) -> ShownPicture? {
-    guard var shown = peer.videoRecord.shown(over: connection) else { return nil }
-    if let origin = origin(of: shown.ssrc, timestamp: shown.timestamp) {
-      (shown.ssrc, shown.timestamp) = origin
+    guard let last = peer.videoRecord.shown(over: connection), let (camera, shown, captured) = taken(last) else {
+      return nil
     }
-    guard
-      let (camera, captured) = peers.lazy.compactMap({ other in
-        other.videoRecord.captureTime(of: shown).map { (other.videoRecord, $0) }
-      }).first
-    else { return nil }
     // Painted and compared only where it is asked for.
     let pictures = {
       peer.videoRecord.picture(over: connection).flatMap { picture in
@@ -199,5 +193,44 @@ final class World {
       captured: captured, delay: shown.at - captured, isNew: simulator.now - shown.at < StatsSampler.period,
       peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
+  }
+
+  /// Returns the camera that took a shown picture, the picture as that camera's, and when it was taken.
+  private func taken(_ shown: VideoRecord.Shown) -> (VideoRecord, VideoRecord.Shown, Instant)? {
+    var shown = shown
+    if let origin = origin(of: shown.ssrc, timestamp: shown.timestamp) {
+      (shown.ssrc, shown.timestamp) = origin
+    }
+    return peers.lazy.compactMap { other in
+      other.videoRecord.captureTime(of: shown).map { (other.videoRecord, shown, $0) }
+    }.first
+  }
+
+  /// Pairs the pictures that the other peers' cameras take with those that a peer sees over its only connection.
+  ///
+  /// - Parameter isInside: whether a picture that is taken now belongs to the pairs.
+  /// - Returns: a closure that pairs the rest at the end of the run.
+  func pairPictures(
+    of peer: VirtualPeer, isInside: @escaping () -> Bool, _ body: @escaping PicturePairing.Receiver
+  ) -> () -> Void {
+    let cameras = peers.filter { other in
+      guard other !== peer, let settings = scenario.peer(other.name) else { return false }
+      return settings.video != nil && settings.devices.camera?.value != Scenario.Devices.Camera.none
+    }.map(\.videoRecord)
+    let pairing = PicturePairing(cameras: cameras, body)
+    for camera in cameras {
+      let next = camera.onCapture
+      camera.onCapture = { [unowned camera] number in
+        next?(number)
+        if isInside() { pairing.take(number, from: camera) }
+      }
+    }
+    let next = peer.videoRecord.onShow
+    peer.videoRecord.onShow = { [unowned self] shown, picture, connection in
+      next?(shown, picture, connection)
+      guard connection == peer.name, let (camera, _, _) = taken(shown) else { return }
+      pairing.see(picture, number: shown.contentID, from: camera)
+    }
+    return pairing.finish
   }
 }

@@ -33,7 +33,7 @@ public final class SuiteRunner {
     /// Whether the processor time of encoders and decoders is measured.
     package var timesCodecs = false
     /// The programs that score what is heard.
-    package var scorers: [SpeechScorer] = []
+    package var scorers: [ExternalScorer] = []
     /// Whether results hold the coverage of the profiles.
     package var wantsCoverage = false
 

@@ -22,9 +22,15 @@ package final class VideoRecord {
   /// The painter of this peer's camera pictures; nil for modelled ones.
   var painter: GeneratedVideo?
 
+  /// Called with the number of every picture that the camera takes.
+  package var onCapture: ((UInt32) -> Void)?
+  /// Called with every picture that is shown for a connection, by its trace subject; not with modelled ones.
+  package var onShow: ((Shown, VideoFrame, _ connection: String) -> Void)?
+
   init() {}
 
   func record(_ contentID: UInt32, at now: Instant) {
+    onCapture?(contentID)
     captured[Int(contentID) % Self.capacity] = (contentID, now)
   }
 
@@ -35,10 +41,14 @@ package final class VideoRecord {
   func show(_ shown: Shown, _ picture: VideoFrame?, over connection: String) {
     self.shown[connection] = shown
     pictures[connection] = picture
+    if let picture { onShow?(shown, picture, connection) }
   }
 
   /// Returns the picture that was shown last for a connection; nil from a modelled codec.
   package func picture(over connection: String) -> VideoFrame? { pictures[connection] }
+
+  /// Returns the camera picture of a number; nil for modelled ones.
+  package func original(_ contentID: UInt32) -> VideoFrame? { painter?.frame(contentID) }
 
   /// Returns a camera picture as it was taken; nil for one of another peer, and for modelled ones.
   package func original(of picture: Shown) -> VideoFrame? {

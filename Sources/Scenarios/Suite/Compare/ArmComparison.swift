@@ -161,16 +161,21 @@ package struct ArmComparison: Sendable {
   /// What a scorer did not score, in words, sorted; nothing of peers to whom nobody speaks in any run.
   package var unscoredTexts: [String] {
     unscored.filter { place, _ in
-      place.problem != HeardSpeech.silence || isSpokenTo(place.peer)
+      !Self.unaddressed.contains(place.problem) || isAddressed(place.peer, place.scorer)
     }.map { place, seeds in
       "\(place.scorer) scored nothing of \(place.peer) in '\(place.arm)', "
         + "seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds.sorted())): \(place.problem)"
     }.sorted()
   }
 
-  private func isSpokenTo(_ peer: String) -> Bool {
-    numbers.contains { if case .score(_, peer, _) = $0.kind { true } else { false } }
-      || unscored.keys.contains { $0.peer == peer && $0.problem != HeardSpeech.silence }
+  /// The problems of peers to whom nobody speaks, and whom nobody films.
+  private static let unaddressed = [HeardSpeech.silence, SeenPictures.nothing]
+
+  private func isAddressed(_ peer: String, _ scorer: String) -> Bool {
+    numbers.contains { if case .score(scorer, peer, _) = $0.kind { true } else { false } }
+      || unscored.keys.contains {
+        $0.peer == peer && $0.scorer == scorer && !Self.unaddressed.contains($0.problem)
+      }
   }
 
   /// Whether any run has a score of a scorer.

@@ -24,7 +24,7 @@ final class HeardSpeech {
   }
 
   /// Scores what each peer heard, with each scorer.
-  func scores(_ scorers: [SpeechScorer]) -> [Score] {
+  func scores(_ scorers: [ExternalScorer]) -> [Score] {
     peers.flatMap { peer -> [Score] in
       if let problem = Self.problem(said: peer.said, heard: peer.heard) {
         return scorers.map { Score(scorer: $0.name, peer: peer.name, problem: problem) }
@@ -64,16 +64,17 @@ final class HeardSpeech {
   }
 
   private static func write(
-    _ said: [Int16], _ heard: [Int16], to folder: String, _ recordings: Set<SpeechScorer.Recording>
+    _ said: [Int16], _ heard: [Int16], to folder: String, _ recordings: Set<ExternalScorer.Recording>
   ) throws {
-    for recording in SpeechScorer.Recording.allCases where recordings.contains(recording) {
+    for recording in ExternalScorer.Recording.allCases where recordings.contains(recording) {
       var samples = recording.isReference ? said : heard
-      if recording.sampleRate != 48_000 {
-        samples = Resampler(from: 48_000, to: recording.sampleRate).resample(samples.map(Double.init))
+      guard let rate = recording.sampleRate else { continue }
+      if rate != 48_000 {
+        samples = Resampler(from: 48_000, to: rate).resample(samples.map(Double.init))
           .map { Int16(max(-32_768, min(32_767, $0.rounded()))) }
       }
       let file = try WAVFile(
-        path: SpeechScorer.file(recording, in: folder), sampleRate: UInt32(recording.sampleRate))
+        path: ExternalScorer.file(recording, in: folder), sampleRate: UInt32(rate))
       file.append(samples.span)
       try file.close()
     }
@@ -81,7 +82,7 @@ final class HeardSpeech {
 }
 
 extension Scenario {
-  /// The part of a run whose speech is scored: the window of the first number that a comparison shows and that has
+  /// The part of a run whose sound and pictures are scored: the window of the first number that a comparison shows and that has
   /// one, or the whole run.
   var measuredWindow: Window {
     expectations.lazy.filter(\.isMeasure).compactMap { $0.delta?.metric.window }.first { $0 != Window() } ?? Window()

@@ -8,7 +8,7 @@ package struct ScorerPreset: Sendable {
   /// What to do where it is not.
   package let remedy: String
 
-  package static let all = [pesq, visqol]
+  package static let all = [pesq, visqol, vmaf]
 
   /// The wide-band mode of the package's wrapper; the files are read with what Python brings.
   private static let pesq = ScorerPreset(
@@ -25,6 +25,11 @@ package struct ScorerPreset: Sendable {
     name: "visqol", title: "ViSQOL, speech mode",
     command: "visqol --use_speech_mode --reference_file {ref16} --degraded_file {deg16}",
     check: "command -v visqol", remedy: "build it from github.com/google/visqol, and put visqol in PATH")
+
+  /// The program prints its score last, on standard error.
+  private static let vmaf = ScorerPreset(
+    name: "vmaf", title: "VMAF of the pictures", command: "vmaf --reference {refvideo} --distorted {degvideo} 2>&1",
+    check: "command -v vmaf", remedy: "build it from github.com/Netflix/vmaf, and put vmaf in PATH")
 
   /// Whether this machine has it.
   package var isInstalled: Bool {

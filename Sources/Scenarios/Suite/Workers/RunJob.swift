@@ -37,7 +37,7 @@ public struct RunJob: Sendable, Equatable {
   /// Whether the processor time of encoders and decoders is measured.
   var timesCodecs = false
   /// The programs that score what is heard.
-  var scorers: [SpeechScorer] = []
+  var scorers: [ExternalScorer] = []
   /// Whether the story of a run that does not pass is of no use either.
   var needsNoStory = false
 
@@ -107,7 +107,7 @@ extension RunJob {
     needsNoStory = json["plain"] == true
     timesCodecs = json["cpu"] == true
     if let array = json["scorers"]?.array {
-      scorers = array.compactMap { SpeechScorer(json: $0) }
+      scorers = array.compactMap { ExternalScorer(json: $0) }
       guard scorers.count == array.count else { return nil }
     }
     if let folder = json["artifacts"]?.string { output = .artifacts(folder: folder) }

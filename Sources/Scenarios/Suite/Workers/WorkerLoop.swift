@@ -126,11 +126,14 @@ struct JobExecution {
       outputs.wantsMessages = job.wantsMessages
       outputs.timesCodecs = job.timesCodecs
       guard !job.scorers.isEmpty else { return try run.execute(outputs: outputs) }
-      let speech = HeardSpeech(cell.scenario)
       outputs.comparedWindow = cell.scenario.measuredWindow
-      outputs.compared = { speech.add($1, heard: $2, by: $0) }
+      let ofSpeech = job.scorers.filter { !$0.isOfPictures }
+      let speech = HeardSpeech(cell.scenario)
+      if !ofSpeech.isEmpty { outputs.compared = { speech.add($1, heard: $2, by: $0) } }
+      let pictures = SeenPictures(cell.scenario, job.scorers.filter(\.isOfPictures))
+      if job.scorers.contains(where: \.isOfPictures) { outputs.seen = { pictures.add($1, seen: $2, by: $0) } }
       var result = try run.execute(outputs: outputs)
-      result.scores = speech.scores(job.scorers)
+      result.scores = speech.scores(ofSpeech) + pictures.scores()
       return result
     case .trace(let path):
       let file = try TraceFile(path: path)

@@ -10,9 +10,9 @@ import Testing
 @testable import ScenarioSuite
 
 /// External programs that score what a peer heard.
-@Suite struct SpeechScorerTests {
-  private func scorer(_ command: String, limit: Int = 20) throws -> SpeechScorer {
-    try SpeechScorer("s=\(command) # {ref} {deg}", limit: limit)
+@Suite struct ExternalScorerTests {
+  private func scorer(_ command: String, limit: Int = 20) throws -> ExternalScorer {
+    try ExternalScorer("s=\(command) # {ref} {deg}", limit: limit)
   }
 
   private func problem(_ command: String, limit: Int = 20) throws -> String {
@@ -58,7 +58,7 @@ import Testing
 
   @Test func `a message names no temporary folder, so that equal ones are told once`() throws {
     let folder = FileManager.default.temporaryDirectory.path
-    guard case .failure(let problem) = try SpeechScorer("s=echo {ref} {deg}").score(in: folder) else {
+    guard case .failure(let problem) = try ExternalScorer("s=echo {ref} {deg}").score(in: folder) else {
       throw CancellationError()
     }
     #expect(problem.message == "the last word of its output is no number: ref.wav deg.wav")
@@ -73,20 +73,22 @@ import Testing
   }
 
   @Test(arguments: [
-    ("s=cmd {ref}", "what was heard as {deg}"), ("s=cmd {deg16}", "what was said as {ref} or {ref16}"),
+    ("s=cmd {ref}", "what was heard as {deg}"), ("s=cmd {refvideo} {deg}", "and what was seen as {degvideo}"),
+    ("s=cmd {deg16}", "what was said as {ref} or {ref16}"),
     ("pesk", "'pesk' is no preset"), ("a b=cmd {ref} {deg}", "--scorer takes"), ("=cmd {ref} {deg}", "--scorer takes"),
   ])
   func `a scorer that cannot work is refused`(text: String, message: String) {
     #expect {
-      try SpeechScorer(text)
+      try ExternalScorer(text)
     } throws: { error in
-      (error as? SpeechScorer.Problem)?.message.contains(message) == true
+      (error as? ExternalScorer.Problem)?.message.contains(message) == true
     }
   }
 
   @Test func `presets name both recordings`() throws {
     for preset in ScorerPreset.all {
-      #expect(try SpeechScorer(preset.name).recordings == [.reference16, .degraded16])
+      let recordings = try ExternalScorer(preset.name).recordings
+      #expect(recordings == [.reference16, .degraded16] || recordings == [.takenPictures, .seenPictures])
     }
   }
 
@@ -108,10 +110,10 @@ import Testing
     // Behind a header of 44 bytes there are two bytes for each sample.
     for (file, size) in [("ref", 96_044), ("deg", 96_044), ("ref16", 32_044), ("deg16", 32_044)] {
       let other = file.hasPrefix("ref") ? "{deg}" : "{ref}"
-      let scorer = try SpeechScorer("s=: \(other); wc -c < {\(file)}")
+      let scorer = try ExternalScorer("s=: \(other); wc -c < {\(file)}")
       #expect(speech.scores([scorer]).first { $0.peer == "bob" }?.value == Double(size))
     }
-    let rate = try SpeechScorer("s=: {ref}; od -An -t u4 -j 24 -N 4 {deg16}")
+    let rate = try ExternalScorer("s=: {ref}; od -An -t u4 -j 24 -N 4 {deg16}")
     #expect(speech.scores([rate]).first { $0.peer == "bob" }?.value == 16_000)
   }
 
@@ -172,7 +174,7 @@ import Testing
 
   private func scenario() throws -> Scenario { try #require(load().cells.first).scenario }
 
-  private func reply(_ cell: Cell, _ file: ScenarioFile, _ scorers: [SpeechScorer]) throws -> RunResult {
+  private func reply(_ cell: Cell, _ file: ScenarioFile, _ scorers: [ExternalScorer]) throws -> RunResult {
     var job = RunJob(source: file.source, cellID: cell.id, seed: 1)
     job.scorers = scorers
     let sent = try #require(RunJob(json: job.json(hasFiles: true)))
@@ -185,7 +187,7 @@ import Testing
 
   @Test func `a run is scored over the window of the numbers beside it, and plays as without`() throws {
     let file = try load()
-    let scorer = try SpeechScorer("size=: {ref}; wc -c < {deg}")
+    let scorer = try ExternalScorer("size=: {ref}; wc -c < {deg}")
     let scored = try reply(file.cells[0], file, [scorer])
     let plain = try reply(file.cells[0], file, [])
     #expect(scored.traceHash == plain.traceHash)

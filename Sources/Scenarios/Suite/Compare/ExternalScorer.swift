@@ -1,25 +1,30 @@
 internal import Formats
 internal import Foundation
 
-/// An external program that scores speech that was heard against speech that was said.
-package struct SpeechScorer: Sendable, Equatable {
+/// An external program that scores what was heard against what was said, or what was seen against what a camera took.
+package struct ExternalScorer: Sendable, Equatable {
   /// A recording that the program reads, as its command names it.
   package enum Recording: String, CaseIterable, Sendable {
     case reference = "ref"
     case degraded = "deg"
     case reference16 = "ref16"
     case degraded16 = "deg16"
+    case takenPictures = "refvideo"
+    case seenPictures = "degvideo"
 
-    /// The sampling rate of the file in Hz.
-    package var sampleRate: Int {
+    /// The sampling rate of a file of sound, in Hz; nil for one of pictures.
+    package var sampleRate: Int? {
       switch self {
       case .reference, .degraded: 48_000
       case .reference16, .degraded16: 16_000
+      case .takenPictures, .seenPictures: nil
       }
     }
 
-    /// Whether it holds what was said.
-    var isReference: Bool { self == .reference || self == .reference16 }
+    var isOfPictures: Bool { sampleRate == nil }
+
+    /// Whether it holds what was said, or taken.
+    var isReference: Bool { [.reference, .reference16, .takenPictures].contains(self) }
 
     package var placeholder: String { "{\(rawValue)}" }
   }
@@ -51,12 +56,17 @@ package struct SpeechScorer: Sendable, Equatable {
     }
     self.init(name: name, command: parts[1], limit: limit)
     let used = recordings
-    guard used.contains(where: \.isReference), used.contains(where: { !$0.isReference }) else {
+    guard used.contains(where: \.isReference), used.contains(where: { !$0.isReference }),
+      Set(used.map(\.isOfPictures)).count == 1
+    else {
       throw Problem(
-        message: "--scorer \(name): the command must name what was said as {ref} or {ref16}, and what was heard as "
-          + "{deg} or {deg16}")
+        message: "--scorer \(name): the command must name what was said as {ref} or {ref16} and what was heard as "
+          + "{deg} or {deg16}, or else what was taken as {refvideo} and what was seen as {degvideo}")
     }
   }
+
+  /// Whether it scores pictures, rather than sound.
+  package var isOfPictures: Bool { recordings.contains(where: \.isOfPictures) }
 
   private init(name: String, command: String, limit: Int) {
     self.name = name
@@ -87,7 +97,9 @@ package struct SpeechScorer: Sendable, Equatable {
     return .success(number)
   }
 
-  static func file(_ recording: Recording, in folder: String) -> String { "\(folder)/\(recording.rawValue).wav" }
+  static func file(_ recording: Recording, in folder: String) -> String {
+    "\(folder)/\(recording.rawValue).\(recording.isOfPictures ? "y4m" : "wav")"
+  }
 
   /// Returns the last word of the output, if it is a number.
   static func number(in output: String) -> Double? {
@@ -104,7 +116,7 @@ package struct SpeechScorer: Sendable, Equatable {
   }
 }
 
-extension SpeechScorer {
+extension ExternalScorer {
   var json: JSON {
     ["name": .string(name), "command": .string(command), "limit": .integer(Int64(limit))]
   }

@@ -1,0 +1,59 @@
+package import Pictures
+package import VirtualPeer
+
+/// Pairs every picture that other peers' cameras take with the one that a peer sees in its place: the same one, or an
+/// older one that still stands where it never comes, and black before the first.
+package final class PicturePairing {
+  /// Receives a picture as it was taken, and as it was seen.
+  package typealias Receiver = (_ taken: VideoFrame, _ seen: VideoFrame) -> Void
+
+  private struct Camera {
+    let record: VideoRecord
+    /// The numbers of pictures that were taken and not seen yet.
+    var waiting: [UInt32] = []
+    /// The picture that was seen last; nil before the first.
+    var seen: VideoFrame?
+  }
+
+  /// The last pictures before the end may be on their way: one second of them.
+  private static let underway = 30
+
+  private var cameras: [Camera]
+  private let body: Receiver
+
+  package init(cameras: [VideoRecord], _ body: @escaping Receiver) {
+    self.cameras = cameras.map { Camera(record: $0) }
+    self.body = body
+  }
+
+  /// Notes a picture that a camera takes.
+  package func take(_ number: UInt32, from record: VideoRecord) {
+    guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
+    cameras[index].waiting.append(number)
+  }
+
+  /// Notes the picture that is seen now.
+  package func see(_ picture: VideoFrame, number: UInt32, from record: VideoRecord) {
+    guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
+    // Numbers are those of the camera, whose count begins anew after 2^32.
+    let count = cameras[index].waiting.prefix { Int32(bitPattern: $0 &- number) < 0 }.count
+    settle(count, of: index)
+    cameras[index].seen = picture
+    if cameras[index].waiting.first == number { settle(1, of: index) }
+  }
+
+  /// Pairs what was taken and never seen, at the end of the run: of the camera that was seen, or of the only one.
+  package func finish() {
+    for index in cameras.indices where cameras[index].seen != nil || cameras.count == 1 {
+      settle(max(0, cameras[index].waiting.count - Self.underway), of: index)
+    }
+  }
+
+  private func settle(_ count: Int, of index: Int) {
+    for number in cameras[index].waiting.prefix(count) {
+      guard let taken = cameras[index].record.original(number) else { continue }
+      body(taken, cameras[index].seen ?? VideoFrame(filled: taken.size))
+    }
+    cameras[index].waiting.removeFirst(count)
+  }
+}

@@ -1,0 +1,71 @@
+import Pictures
+import Testing
+
+@testable import ScenarioRun
+@testable import VirtualPeer
+
+/// Which pictures stand side by side for programs that score them.
+@Suite struct PicturePairingTests {
+  private let size = PictureSize(64, 48)
+
+  /// Plays captures and shows in order: a number alone is taken, one after `see` is seen. Returns the number of each
+  /// taken picture with that of the seen one, -1 for black.
+  private func pairs(_ events: [Event], cameras: Int = 1) throws -> [[Int]] {
+    let records = (0..<cameras).map { _ in VideoRecord() }
+    let size = try #require(size)
+    for record in records { record.painter = GeneratedVideo(.movingBars, size: size) }
+    var found: [[Int]] = []
+    let pairing = PicturePairing(cameras: records) { taken, seen in
+      found.append([taken, seen].map { $0.contentID.map(Int.init) ?? -1 })
+    }
+    for event in events {
+      switch event {
+      case .take(let number): pairing.take(number, from: records[0])
+      case .see(let number):
+        pairing.see(GeneratedVideo(.movingBars, size: size).frame(number), number: number, from: records[0])
+      case .end: pairing.finish()
+      }
+    }
+    return found
+  }
+
+  private enum Event {
+    case take(UInt32)
+    case see(UInt32)
+    case end
+  }
+
+  @Test func `a picture that is seen stands beside itself`() throws {
+    #expect(try pairs([.take(1), .take(2), .see(1), .take(3), .see(2), .see(3)]) == [[1, 1], [2, 2], [3, 3]])
+  }
+
+  @Test func `beside a picture that never comes stands the one before`() throws {
+    #expect(
+      try pairs([.take(1), .see(1), .take(2), .take(3), .take(4), .see(4)]) == [[1, 1], [2, 1], [3, 1], [4, 4]])
+  }
+
+  @Test func `before the first picture the screen is black`() throws {
+    #expect(try pairs([.take(1), .take(2), .see(2)]) == [[1, -1], [2, 2]])
+  }
+
+  @Test func `a screen that stands still to the end is scored, but for pictures that may be on their way`() throws {
+    let taken = (2...60).map { Event.take($0) }
+    let found = try pairs([.take(1), .see(1)] + taken + [.end])
+    #expect(found == [[1, 1]] + (2...30).map { [$0, 1] })
+  }
+
+  @Test func `a screen that stays black is scored if there is one camera, and of several none is its own`() throws {
+    let taken = (1...40).map { Event.take($0) }
+    #expect(try pairs(taken + [.end]) == (1...10).map { [$0, -1] })
+    #expect(try pairs(taken + [.end], cameras: 2).isEmpty)
+  }
+
+  @Test func `a picture that was not taken in time changes the screen alone`() throws {
+    #expect(try pairs([.see(1), .take(2), .take(3), .see(3)]) == [[2, 1], [3, 3]])
+  }
+
+  @Test func `numbers may begin anew`() throws {
+    let last = UInt32.max
+    #expect(try pairs([.take(last), .take(0), .see(0)]) == [[Int(last), -1], [0, 0]])
+  }
+}
