@@ -6,12 +6,15 @@ public struct ServerDeclaration: Sendable {
   public let summary: String
   /// Whether the server opens peer connections, one to each peer of the profile.
   public let opensConnections: Bool
+  /// Whether the server forwards the media that it receives on them, and of a simulcast the encoding that fits.
+  public let forwardsMedia: Bool
 
   /// Declares a server.
-  public init(_ name: String, _ summary: String, opensConnections: Bool = false) {
+  public init(_ name: String, _ summary: String, opensConnections: Bool = false, forwardsMedia: Bool = false) {
     self.name = name
     self.summary = summary
     self.opensConnections = opensConnections
+    self.forwardsMedia = forwardsMedia
   }
 
   /// The declaration for a product with a single server, which passes messages between users.

@@ -1,15 +1,15 @@
-import CallCore
+package import CallCore
 
 extension DataRate {
   /// Makes the rate at which `byteCount` bytes take the interval, which must be positive.
-  init(byteCount: Int, per interval: Interval) { self.init(Double(byteCount) * 8 / interval.seconds) }
+  package init(byteCount: Int, per interval: Interval) { self.init(Double(byteCount) * 8 / interval.seconds) }
 
   /// Makes the nearest rate, clamped to what can be represented.
   init(_ bitsPerSecond: Double) {
     self.init(bitsPerSecond: bitsPerSecond >= 0x1p62 ? 1 << 62 : Int64(max(0, bitsPerSecond).rounded()))
   }
 
-  static func * (a: DataRate, factor: Double) -> DataRate { DataRate(a.bits * factor) }
+  package static func * (a: DataRate, factor: Double) -> DataRate { DataRate(a.bits * factor) }
 
   /// The rate in bits per second, for calculations.
   var bits: Double { Double(bitsPerSecond) }

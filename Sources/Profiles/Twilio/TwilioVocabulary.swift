@@ -28,7 +28,10 @@ extension TwilioApp {
         "turn-off", .choice(OffPolicy.allCases.map(\.rawValue)),
         "how the app turns microphone and camera off; unpublish", provenance: .documented),
     ],
-    servers: [ServerDeclaration("room", "signals for rooms, and forwards their media", opensConnections: true)])
+    servers: [
+      ServerDeclaration(
+        "room", "signals for rooms, and forwards their media", opensConnections: true, forwardsMedia: true)
+    ])
 
   private static let roomState = StateMachine(
     "room.state",

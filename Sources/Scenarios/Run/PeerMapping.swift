@@ -32,6 +32,7 @@ extension VideoSettings {
     maximumBitrate = video.bitrate
     if let startBitrate = video.startBitrate { self.startBitrate = startBitrate }
     if let temporalLayers = video.temporalLayers { self.temporalLayers = temporalLayers }
+    if let simulcast = video.simulcast { self.simulcast = simulcast }
     if let content = video.content { self.content = content == .detail ? .detail : .motion }
     if let nack = video.nack { self.nack = nack }
     if let rtx = video.rtx { retransmission = rtx }

@@ -21,8 +21,14 @@ final class ForwardingTable {
   /// The connections that are not closed, by their numbers.
   private var connections: [Int: Weak] = [:]
   private var destinations: [Origin: [Destination]] = [:]
-  /// The origins whose sender is to be asked for a key frame, in the next event.
-  private var requested: [Origin] = []
+  /// An encoding whose sender is to be asked for a key frame.
+  private struct Request: Hashable {
+    let origin: Origin
+    let encoding: Int
+  }
+
+  /// What is to be asked for in the next event.
+  private var requested: [Request] = []
 
   init(clock: PeerClock) { self.clock = clock }
 
@@ -65,15 +71,17 @@ final class ForwardingTable {
   }
 
   /// Asks the source of a forwarded track for a key frame, in an event of its own: the connection that asks is at work.
-  func requestKeyFrame(for connection: SessionConnection, _ sender: Transceiver.ID) {
+  func requestKeyFrame(for connection: SessionConnection, _ sender: Transceiver.ID, encoding: Int) {
     let origin = destinations.first { entry in
       entry.value.contains { $0.connection === connection && $0.sender == sender }
     }?.key
-    guard let origin, !requested.contains(origin) else { return }
-    requested.append(origin)
+    guard let origin else { return }
+    let request = Request(origin: origin, encoding: encoding)
+    guard !requested.contains(request) else { return }
+    requested.append(request)
     clock.schedule(after: .zero) { [self] in
-      requested.removeAll { $0 == origin }
-      connections[origin.connection]?.connection?.requestKeyFrame(of: origin.transceiver)
+      requested.removeAll { $0 == request }
+      connections[origin.connection]?.connection?.requestKeyFrame(of: origin.transceiver, encoding: encoding)
     }
   }
 

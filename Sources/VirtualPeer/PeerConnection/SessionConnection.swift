@@ -70,6 +70,10 @@ final class SessionConnection: PeerConnection {
 
   func addTransceiver(_ track: MediaStreamTrack, _ settings: TransceiverInit) throws(SessionError) -> Transceiver.ID {
     defer { driver.drain() }
+    var settings = settings
+    if track.kind == .video, !forwards, settings.sendEncodings.isEmpty {
+      settings.sendEncodings = video?.encodings ?? []
+    }
     let transceiver = try driver.session.addTransceiver(track, settings)
     begin(track.kind, sends: true)
     tracksChanged()
@@ -162,8 +166,8 @@ final class SessionConnection: PeerConnection {
   }
 
   /// Asks the remote side for a key frame.
-  func requestKeyFrame(of transceiver: Transceiver.ID) {
-    driver.perform { session, now in session.requestKeyFrame(of: transceiver, at: now) }
+  func requestKeyFrame(of transceiver: Transceiver.ID, encoding: Int) {
+    driver.perform { session, now in session.requestKeyFrame(of: transceiver, encoding: encoding, at: now) }
   }
 
   /// Returns where a packet that this connection forwards comes from.

@@ -73,8 +73,8 @@ final class SimulatedSessionHost: SessionEnvironment {
 
   func received(_ packet: ForwardedPacket) { received.append(packet) }
 
-  func keyFrameNeeded(of sender: Transceiver.ID) {
-    if let connection { environment.forwarding?.requestKeyFrame(for: connection, sender) }
+  func keyFrameNeeded(of sender: Transceiver.ID, encoding: Int) {
+    if let connection { environment.forwarding?.requestKeyFrame(for: connection, sender, encoding: encoding) }
   }
 
   func observed(_ observation: SessionObservation) {

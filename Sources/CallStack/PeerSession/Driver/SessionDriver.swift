@@ -196,7 +196,8 @@ public final class SessionDriver<Environment: SessionEnvironment> {
         case .command(.socketUnneeded(let local)): closeFurtherSockets { $0 == local }
         case .command(.socketNeeded(let base)): postponed.bases.append(base)
         case .command(.nameResolutionNeeded(let name)): postponed.names.append(name)
-        case .command(.keyFrameNeeded(let sender)): environment.keyFrameNeeded(of: sender)
+        case .command(.keyFrameNeeded(let sender, let encoding)):
+          environment.keyFrameNeeded(of: sender, encoding: encoding)
         }
       })
     _ = output.finalize(for: buffer)

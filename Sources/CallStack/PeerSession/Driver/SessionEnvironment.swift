@@ -58,7 +58,7 @@ public protocol SessionEnvironment: AnyObject {
   /// Like an event, it may not call the session from here.
   func received(_ packet: ForwardedPacket)
   /// Reports that the source of the track that a sender forwards must be asked for a key frame.
-  func keyFrameNeeded(of sender: Transceiver.ID)
+  func keyFrameNeeded(of sender: Transceiver.ID, encoding: Int)
   /// Reports that a datagram could not be sent.
   func unsent(_ reason: UnsentReason)
   /// Reports that TLS is established on the connection to a server, or was closed by it.
@@ -90,7 +90,7 @@ extension SessionEnvironment {
   public func withdraw(_ name: String) {}
   public func rendered(_ frame: RenderedVideoFrame) {}
   public func received(_ packet: ForwardedPacket) {}
-  public func keyFrameNeeded(of sender: Transceiver.ID) {}
+  public func keyFrameNeeded(of sender: Transceiver.ID, encoding: Int) {}
   public func unsent(_ reason: UnsentReason) {}
   public func secured(_ tls: TLSConnection, with server: Endpoint) {}
   public func refused(_ failure: TLSFailure, by server: Endpoint) {}

@@ -30,8 +30,8 @@ public enum SessionCommand: Hashable, Sendable {
   /// ``CallSession/nameResolved(_:to:at:)``.
   case nameResolutionNeeded(String)
   /// The track that a sender forwards must go on with a key frame: the driver calls
-  /// ``CallSession/requestKeyFrame(of:at:)`` of the session that receives it.
-  case keyFrameNeeded(sender: Transceiver.ID)
+  /// ``CallSession/requestKeyFrame(of:encoding:at:)`` of the session that receives it.
+  case keyFrameNeeded(sender: Transceiver.ID, encoding: Int)
 }
 
 extension FIFO<SessionOutput> {

@@ -13,10 +13,10 @@ extension CallSession {
     media.forward(packet, to: sender, at: self.now, events: &events)
   }
 
-  /// Asks the remote side for a key frame of what a transceiver receives.
-  package func requestKeyFrame(of transceiver: Transceiver.ID, at now: Instant) {
+  /// Asks the remote side for a key frame of an encoding that a transceiver receives.
+  package func requestKeyFrame(of transceiver: Transceiver.ID, encoding: Int, at now: Instant) {
     guard enter(at: now) else { return }
-    media.requestKeyFrame(of: transceiver, at: self.now)
+    media.requestKeyFrame(of: transceiver, encoding: encoding, at: self.now)
   }
 
   /// Enables or disables the forwarding of one sender, or with nil of all present and future ones.

@@ -1,3 +1,4 @@
+package import CallCore
 public import SDP
 
 /// A packet of media that a connection received, for other connections to send on.
@@ -16,6 +17,10 @@ public struct ForwardedPacket: Sendable {
   package let marker: Bool
   /// The format, as the receiving connection negotiated it.
   package let codec: NegotiatedCodec
+  /// The encoding of a simulcast, by its place in the section; zero where there is one.
+  package let encoding: Int
+  /// The rate at which this encoding was received lately, with all headers.
+  package let rate: DataRate
   /// Whether a decoder can begin here: true for audio, for video at the first packet of a key frame.
   package let isEntry: Bool
   package let payload: [UInt8]
@@ -33,14 +38,10 @@ extension NegotiatedCodec {
 
 extension MediaCapabilities {
   /// The part that a forwarding connection has: packets that hold several others, or repair others, end at each
-  /// connection, and of a simulcast it takes one encoding.
+  /// connection.
   var forwardable: MediaCapabilities {
     var capabilities = self
     capabilities.codecs.removeAll { ["red", "ulpfec", "flexfec-03"].contains($0.name.lowercased()) }
-    capabilities.headerExtensions.removeAll {
-      $0 == MediaExtensions.ridURI || $0 == MediaExtensions.repairedRIDURI
-    }
-    capabilities.receivesSimulcast = false
     return capabilities
   }
 }

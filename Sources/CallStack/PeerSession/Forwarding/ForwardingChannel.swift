@@ -76,10 +76,10 @@ final class ForwardingChannel {
   }
 
   func receive(
-    _ packet: RTPPacket, as role: RTPRouter.Role, in datagram: RawSpan, ecn: ECN, at now: Instant
+    _ packet: RTPPacket, on route: RTPRouter.Route, in datagram: RawSpan, ecn: ECN, at now: Instant
   ) -> MediaChannel.Reception {
     guard let receive, receive.isActive else { return .unexpected }
-    return state.received(receive.receive(packet, as: role, in: datagram, ecn: ecn, at: now))
+    return state.received(receive.receive(packet, on: route, in: datagram, ecn: ecn, at: now))
   }
 
   var sentSources: [UInt32] { send.map { $0.hasSent ? $0.sources : [] } ?? [] }

@@ -47,12 +47,14 @@ final class ForwardingReceiveStream: SectionSources {
   // MARK: Packets
 
   func receive(
-    _ packet: RTPPacket, as role: RTPRouter.Role, in datagram: RawSpan, ecn: ECN, at now: Instant
+    _ packet: RTPPacket, on route: RTPRouter.Route, in datagram: RawSpan, ecn: ECN, at now: Instant
   ) -> VideoReceiveStream.Reception {
-    switch role {
+    switch route.role {
     case .media:
       guard let codec = formats.codecs[packet.header.payloadType] else { return .unknownPayloadType }
-      let reception = source(packet.header.ssrc).receive(packet, as: codec, in: datagram, ecn: ecn, at: now) {
+      let reception = source(packet.header.ssrc, route.encoding).receive(
+        packet, as: codec, in: datagram, ecn: ecn, at: now
+      ) {
         nextStream()
       }
       if let packet = reception.packet { received.append(packet) }
@@ -62,7 +64,10 @@ final class ForwardingReceiveStream: SectionSources {
         return .unknownPayloadType
       }
       let original = named.first { $0.retransmission == packet.header.ssrc }?.ssrc
-      guard let source = original.map({ source($0) }) ?? sources.last else { return .unknownSource }
+      guard
+        let source = original.map({ source($0, route.encoding) })
+          ?? sources.last(where: { $0.encoding == route.encoding })
+      else { return .unknownSource }
       if let packet = source.receiveRetransmission(packet, in: datagram, at: now) { received.append(packet) }
       return .taken(isNews: false)
     case .repair: return .unknownPayloadType
@@ -77,13 +82,18 @@ final class ForwardingReceiveStream: SectionSources {
     return streamCount
   }
 
-  private func source(_ ssrc: UInt32) -> ForwardingSource {
-    if let known = sources.first(where: { $0.ssrc == ssrc }) { return known }
-    let made = ForwardingSource(ssrc, of: transceiver, stream: nextStream(), formats: formats)
+  private func source(_ ssrc: UInt32, _ encoding: Int) -> ForwardingSource {
+    if let known = sources.first(where: { $0.ssrc == ssrc }) {
+      known.encoding = encoding
+      return known
+    }
+    let made = ForwardingSource(ssrc, of: transceiver, encoding: encoding, stream: nextStream(), formats: formats)
     adopt(made)
     return made
   }
 
-  /// Asks the newest source for a key frame: it is the one that is forwarded.
-  func requestKeyFrame(at now: Instant) { sources.last?.requestKeyFrame(at: now) }
+  /// Asks the newest source of an encoding for a key frame: it is the one that is forwarded.
+  func requestKeyFrame(of encoding: Int, at now: Instant) {
+    sources.last { $0.encoding == encoding }?.requestKeyFrame(at: now)
+  }
 }

@@ -7,12 +7,13 @@ internal import SDP
 /// Sends packets that another connection received, as one stream of this one: with its SSRC, its payload types and its
 /// extensions. Numbers and timestamps keep their distances, so that a gap stays a gap.
 ///
-/// What is lost on this connection is sent again from here. Packets leave as they come: there is no estimate of the
-/// bandwidth.
+/// What is lost on this connection is sent again from here. Packets leave as they come. Of a simulcast the encoding is
+/// sent that the estimated bandwidth holds; one encoding alone is sent whole, whatever the estimate says.
 final class ForwardingSendStream {
   /// The place of one received stream among the numbers and timestamps that are sent.
   private struct Mapping {
     let stream: Int
+    let encoding: Int
     let source: UInt32
     /// The first number that is sent of it, and what it is sent as.
     let first: (number: Int64, sequence: UInt16)
@@ -43,7 +44,13 @@ final class ForwardingSendStream {
   private var waiting: [ForwardedPacket] = []
   /// The last packet: when it was taken, and its timestamp.
   private var last: (taken: Instant, timestamp: UInt32)?
-  private var isKeyFrameNeeded = false
+  /// The encodings of which a key frame is needed.
+  private var neededKeyFrames: [Int] = []
+  private var choice = EncodingChoice()
+  /// The number of the track among those of the session.
+  let number: Int
+  /// Whether the remote side reports the arrival of each packet.
+  private(set) var isNumbered = false
   private var lastRequest: Instant?
   private var lastIntraRequest: UInt8?
   /// Whether the negotiated direction sends.
@@ -59,6 +66,7 @@ final class ForwardingSendStream {
 
   init(_ kind: MediaKind, codec: NegotiatedCodec, track: LocalTrack, random: RandomSource) {
     self.kind = kind
+    number = track.number
     let encoding = track.sender.encodings[0]
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
     sending.keepsHistory = codec.feedback.contains(.nack)
@@ -79,7 +87,8 @@ final class ForwardingSendStream {
       codec.retransmissionPayloadType.map { .init(payloadType: $0, original: codec.payloadType) }
     }
     rtp.setKeepsHistory(media.sendCodecs.first?.feedback.contains(.nack) ?? false)
-    extensions.set(negotiated, isNumbered: false, mid: mid, rid: nil)
+    isNumbered = kind == .video && media.sendCodecs.first?.feedback.contains(.transportCC) ?? false
+    extensions.set(negotiated, isNumbered: isNumbered, mid: mid, rid: nil)
   }
 
   /// Begins anew with the next packet that a decoder can begin with, which comes from another source.
@@ -87,6 +96,34 @@ final class ForwardingSendStream {
     beginsAnew = true
     waiting = []
     lastRequest = nil
+    choice.reset()
+  }
+
+  // MARK: Bandwidth
+
+  /// The stream for the division of the bandwidth; nil for audio, and while nothing is sent.
+  var allocation: RateAllocator.Stream? {
+    guard kind == .video, isActive, hasSent, let smallest = choice.rates.first, let largest = choice.rates.last else {
+      return nil
+    }
+    // Twice, so that the estimate can tell whether a larger encoding has room.
+    return RateAllocator.Stream(
+      id: number, minimum: max(smallest, VideoSettings.minimumBitrate),
+      maximum: max(largest * 2.0, VideoSettings.minimumBitrate))
+  }
+
+  /// Sets the share of the estimated bandwidth.
+  func setRate(_ rate: DataRate) { choice.share = rate }
+
+  /// Whether padding can be sent, for probes.
+  var canPad: Bool { kind == .video && isActive && hasSent && retransmission != nil }
+
+  func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+    guard canPad, let last else { return nil }
+    var packet = retransmission!.pad(
+      count, timestamp: last.timestamp, captured: now, extensions: extensions.repair, into: &output)
+    packet?.transportNumberOffset = extensions.repairNumberOffset
+    return packet
   }
 
   // MARK: Packets
@@ -98,9 +135,13 @@ final class ForwardingSendStream {
       refusedCount += 1
       return
     }
+    choice.note(packet, at: now)
     if beginsAnew || mappings.last?.stream != packet.stream {
       // What comes late of a stream that was left is not sent.
-      if !beginsAnew, let current = mappings.last, packet.stream < current.stream { return }
+      if !beginsAnew, let current = mappings.last, current.encoding == packet.encoding, packet.stream < current.stream {
+        return
+      }
+      guard packet.encoding == choice.wanted else { return }
       guard packet.isEntry else { return wait(for: packet, at: now) }
       begin(packet, codec, at: now)
       let rest = waiting.filter { $0.stream == packet.stream && $0.number > packet.number }
@@ -118,7 +159,7 @@ final class ForwardingSendStream {
     waiting.append(packet)
     if let lastRequest, now - lastRequest < Self.requestInterval { return }
     lastRequest = now
-    isKeyFrameNeeded = true
+    needKeyFrame(of: packet.encoding)
   }
 
   /// Begins to send another stream: its numbers follow those that were sent, its timestamps go on with the time.
@@ -132,7 +173,8 @@ final class ForwardingSendStream {
     rtp.setClockRate(codec.clockRate)
     mappings.append(
       Mapping(
-        stream: packet.stream, source: packet.ssrc, first: (packet.number, rtp.nextSequenceNumber), start: start,
+        stream: packet.stream, encoding: packet.encoding, source: packet.ssrc,
+        first: (packet.number, rtp.nextSequenceNumber), start: start,
         offset: start &- packet.timestamp))
     if mappings.count > Self.mappingLimit { mappings.removeFirst() }
     beginsAnew = false
@@ -211,7 +253,11 @@ final class ForwardingSendStream {
   func receive(_ indication: PictureLossIndication) {
     guard indication.mediaSSRC == rtp.ssrc else { return }
     pliCount += 1
-    isKeyFrameNeeded = true
+    needKeyFrame(of: mappings.last?.encoding ?? 0)
+  }
+
+  private func needKeyFrame(of encoding: Int) {
+    if kind == .video, !neededKeyFrames.contains(encoding) { neededKeyFrames.append(encoding) }
   }
 
   /// Takes a full intra request. The same number again repeats a request that was obeyed (RFC 5104 section 4.3.1.2).
@@ -220,13 +266,10 @@ final class ForwardingSendStream {
       firCount += 1
       guard lastIntraRequest != entry.sequenceNumber else { continue }
       lastIntraRequest = entry.sequenceNumber
-      isKeyFrameNeeded = true
+      needKeyFrame(of: mappings.last?.encoding ?? 0)
     }
   }
 
-  /// Returns whether the source must be asked for a key frame now.
-  func takeKeyFrameNeed() -> Bool {
-    defer { isKeyFrameNeeded = false }
-    return isKeyFrameNeeded && kind == .video
-  }
+  /// Returns an encoding of which the source must be asked for a key frame now.
+  func takeKeyFrameNeed() -> Int? { neededKeyFrames.isEmpty ? nil : neededKeyFrames.removeFirst() }
 }

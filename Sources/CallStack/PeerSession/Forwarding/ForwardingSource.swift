@@ -19,6 +19,9 @@ final class ForwardingSource: ReceivedSource {
 
   let ssrc: UInt32
   private let transceiver: Transceiver.ID
+  /// The encoding of a simulcast, by its place in the section.
+  var encoding: Int
+  private var rate = ReceivedRate()
   /// The number of the stream on its transceiver.
   private(set) var stream: Int
   private(set) var rtp: RTPReceiver
@@ -42,9 +45,10 @@ final class ForwardingSource: ReceivedSource {
   /// How far back a late packet may lie: more than any request for it looks back.
   private static let memory = 1_024
 
-  init(_ ssrc: UInt32, of transceiver: Transceiver.ID, stream: Int, formats: Formats) {
+  init(_ ssrc: UInt32, of transceiver: Transceiver.ID, encoding: Int, stream: Int, formats: Formats) {
     self.ssrc = ssrc
     self.transceiver = transceiver
+    self.encoding = encoding
     self.stream = stream
     self.formats = formats
     retransmission = RetransmissionReceiver(originalSSRC: ssrc, associations: formats.associations)
@@ -117,11 +121,13 @@ final class ForwardingSource: ReceivedSource {
     guard taken[place] != number else { return nil }
     taken[place] = number
     let payload = datagram.extracting(packet.payloadRange)
+    rate.add(RTPHeader.fixedSize + payload.byteCount + MediaTransport.lowerOverhead, at: now)
     let isEntry = isEntry(payload, codec)
     if isEntry { keyFrames.keyFrameArrived() }
     return ForwardedPacket(
       transceiver: transceiver, ssrc: ssrc, stream: stream, number: number, timestamp: header.timestamp,
-      marker: header.marker, codec: codec, isEntry: isEntry, payload: payload.copied)
+      marker: header.marker, codec: codec, encoding: encoding, rate: rate.rate(at: now), isEntry: isEntry,
+      payload: payload.copied)
   }
 
   private func isEntry(_ payload: RawSpan, _ codec: NegotiatedCodec) -> Bool {

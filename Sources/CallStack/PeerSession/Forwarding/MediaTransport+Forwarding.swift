@@ -10,20 +10,24 @@ extension MediaTransport {
   ) {
     for case .forwarding(let channel) in channels where channel.state.transceiver == sender {
       channel.forward(packet, into: &pacer, at: now)
-      if channel.send?.takeKeyFrameNeed() ?? false { events.append(.keyFrameNeeded(sender: sender)) }
+      while let encoding = channel.send?.takeKeyFrameNeed() {
+        events.append(.keyFrameNeeded(sender: sender, encoding: encoding))
+      }
     }
   }
 
   /// Passes on that receivers have asked for key frames.
   func passKeyFrameNeeds(to events: inout FIFO<SessionOutput>) {
-    for case .forwarding(let channel) in channels where channel.send?.takeKeyFrameNeed() ?? false {
-      events.append(.keyFrameNeeded(sender: channel.state.transceiver))
+    for case .forwarding(let channel) in channels {
+      while let encoding = channel.send?.takeKeyFrameNeed() {
+        events.append(.keyFrameNeeded(sender: channel.state.transceiver, encoding: encoding))
+      }
     }
   }
 
-  func requestKeyFrame(of transceiver: Transceiver.ID, at now: Instant) {
+  func requestKeyFrame(of transceiver: Transceiver.ID, encoding: Int, at now: Instant) {
     for case .forwarding(let channel) in channels where channel.state.transceiver == transceiver {
-      channel.receive?.requestKeyFrame(at: now)
+      channel.receive?.requestKeyFrame(of: encoding, at: now)
     }
   }
 

@@ -10,17 +10,21 @@ struct BandwidthControl {
   /// The streams of the allocator.
   private var streams: [Int] = []
   private var isAvailable = false
+  /// Whether packets are forwarded: they leave as they come, and probes tell whether a larger encoding has room.
+  private let forwards: Bool
   /// The counts of the last report about each of our sources.
   private var reported: [(ssrc: UInt32, lost: Int64, highest: Int64)] = []
 
   /// The pacing rate as a multiple of the estimate: libwebrtc's for video with feedback about each packet, and without.
   private static let pacingFactors = (numbered: 1.1, otherwise: 2.5)
 
-  init(start: DataRate) {
+  init(start: DataRate, forwards: Bool = false) {
+    self.forwards = forwards
     var settings = BandwidthEstimator.Settings()
     settings.startRate = start
     settings.pacingFactor = Self.pacingFactors.otherwise
     estimator = BandwidthEstimator(settings: settings)
+    estimator.setProbesWhileApplicationLimited(forwards)
   }
 
   var target: TargetRate { estimator.target }
@@ -36,7 +40,11 @@ struct BandwidthControl {
     for stream in current { allocator.set(stream) }
     streams = current.map(\.id)
     let isNumbered = channels.contains { channel in
-      if case .video(let video) = channel { video.send?.isNumbered == true } else { false }
+      switch channel {
+      case .audio: false
+      case .video(let video): video.send?.isNumbered == true
+      case .forwarding(let forwarding): forwarding.send?.isNumbered == true
+      }
     }
     estimator.setPacingFactor(isNumbered ? Self.pacingFactors.numbered : Self.pacingFactors.otherwise)
     estimator.setStreams(allocator.limits, at: now)
@@ -49,11 +57,18 @@ struct BandwidthControl {
     guard isAvailable else { return }
     let repairShare = repairShare(limiter.rate(at: now))
     allocator.allocate(estimator.target.target, stable: estimator.target.stable)
-    for case .video(let channel) in channels {
-      guard let send = channel.send else { continue }
-      send.setRates(
-        allocator.rate(of: send.number), layers: allocator.layers(of: send.number), repairShare: repairShare,
-        path: estimator.target, at: now)
+    for channel in channels {
+      switch channel {
+      case .audio: break
+      case .video(let video):
+        guard let send = video.send else { continue }
+        send.setRates(
+          allocator.rate(of: send.number), layers: allocator.layers(of: send.number), repairShare: repairShare,
+          path: estimator.target, at: now)
+      case .forwarding(let forwarding):
+        guard let send = forwarding.send, streams.contains(send.number) else { continue }
+        send.setRate(allocator.rate(of: send.number))
+      }
     }
   }
 
@@ -149,7 +164,7 @@ struct BandwidthControl {
 
   private func apply(to pacer: inout Pacer, at now: Instant) {
     guard isAvailable else { return }
-    pacer.setRate(estimator.target.pacing, at: now)
+    if !forwards { pacer.setRate(estimator.target.pacing, at: now) }
     pacer.setPaddingRate(estimator.target.padding, at: now)
   }
 }

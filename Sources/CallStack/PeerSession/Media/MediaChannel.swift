@@ -104,8 +104,9 @@ enum MediaChannel {
   /// Writes a packet of padding, which needs a retransmission stream.
   func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     switch self {
-    case .audio, .forwarding: nil
+    case .audio: nil
     case .video(let channel): channel.send?.pad(count, into: &output, at: now)
+    case .forwarding(let channel): channel.send?.pad(count, into: &output, at: now)
     }
   }
 
@@ -141,8 +142,9 @@ enum MediaChannel {
   /// Whether it sends video of its own, or may at once.
   var sendsVideo: Bool {
     switch self {
-    case .audio, .forwarding: false
+    case .audio: false
     case .video(let channel): channel.send?.isSending ?? false
+    case .forwarding(let channel): channel.send?.canPad ?? false
     }
   }
 
@@ -159,7 +161,7 @@ enum MediaChannel {
       stream.isMinimumEnforced = true
       return stream
     case .video(let channel): return channel.send?.allocation
-    case .forwarding: return nil
+    case .forwarding(let channel): return channel.send?.allocation
     }
   }
 
@@ -289,7 +291,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.receive(packet, as: route.role, in: datagram, ecn: ecn, at: now)
     case .video(let channel): channel.receive(packet, on: route, in: datagram, ecn: ecn, at: now)
-    case .forwarding(let channel): channel.receive(packet, as: route.role, in: datagram, ecn: ecn, at: now)
+    case .forwarding(let channel): channel.receive(packet, on: route, in: datagram, ecn: ecn, at: now)
     }
   }
 

@@ -41,6 +41,9 @@ final class MediaTransport {
   /// The results of the last feedback; a property so that its memory is reused.
   private(set) var feedbackResults: [TransportSequencer.Result] = []
   private var isConnected = false
+  /// When the bandwidth is divided anew among forwarded streams.
+  private var nextDivision = Instant.zero
+  private static let divisionInterval = Interval.milliseconds(250)
   private var isEnded = false
   private var saysGoodbye = false
   private(set) var malformedControl = 0
@@ -203,10 +206,15 @@ final class MediaTransport {
   /// Estimates the bandwidth as long as video has been sent.
   private func controlBandwidth(at now: Instant) {
     let hasSender = channels.contains { channel in
-      if case .video(let video) = channel { video.send != nil } else { false }
+      switch channel {
+      case .audio: false
+      case .video(let video): video.send != nil
+      case .forwarding(let forwarding): forwarding.kind == .video && forwarding.send != nil
+      }
     }
     if bandwidth == nil, hasSender {
-      bandwidth = BandwidthControl(start: configuration.video?.startBitrate ?? Self.pacingRate)
+      bandwidth = BandwidthControl(
+        start: configuration.video?.startBitrate ?? Self.pacingRate, forwards: configuration.forwards)
       if isConnected { bandwidth?.start(channels, pacer: &pacer, limiter: limiter, at: now) }
     }
     bandwidth?.setStreams(of: channels, pacer: &pacer, limiter: limiter, at: now)
@@ -466,6 +474,11 @@ final class MediaTransport {
   /// Updates the estimate of the bandwidth, and decodes and shows pictures that are due.
   func advance(to now: Instant, events: inout FIFO<SessionOutput>) {
     guard isRunning else { return }
+    if configuration.forwards, bandwidth != nil, now >= nextDivision {
+      // The rates of what is forwarded change by themselves.
+      nextDivision = now + Self.divisionInterval
+      bandwidth?.setStreams(of: channels, pacer: &pacer, limiter: limiter, at: now)
+    }
     bandwidth?.advance(to: now, channels, pacer: &pacer, limiter: limiter) { events.append(.bandwidthEstimate($0)) }
     for case .video(let channel) in channels {
       let mid = channel.state.mid ?? ""

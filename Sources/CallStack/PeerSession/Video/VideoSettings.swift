@@ -46,6 +46,9 @@ public struct VideoSettings: Hashable, Sendable {
   public var content = Content.motion
   /// The number of temporal layers, 1 to 3.
   public var temporalLayers = 1
+  /// The number of encodings of a camera's track that `addTransceiver` adds without encodings of its own, 1 to 3: each has
+  /// half of the sides of the next (simulcast, RFC 8853).
+  public var simulcast = 1
   /// The rate that is assumed before the path has been measured.
   public var startBitrate = DataRate.kilobitsPerSecond(300)
   /// The maximum rate of one encoding; nil for libwebrtc's for the size.
@@ -76,6 +79,7 @@ public struct VideoSettings: Hashable, Sendable {
     }
     if !(1...120).contains(frameRate) { return "frameRate is \(frameRate), not 1 to 120" }
     if !(1...3).contains(temporalLayers) { return "temporalLayers is \(temporalLayers), not 1 to 3" }
+    if !(1...3).contains(simulcast) { return "simulcast is \(simulcast), not 1 to 3" }
     if let maximumBitrate, maximumBitrate < Self.minimumBitrate {
       return "maximumBitrate is \(maximumBitrate), but video needs \(Self.minimumBitrate)"
     }
@@ -86,6 +90,11 @@ public struct VideoSettings: Hashable, Sendable {
   static let minimumBitrate = DataRate.kilobitsPerSecond(30)
 
   var size: PictureSize { PictureSize(width, height) ?? .vga }
+
+  /// The encodings of ``simulcast``, the smallest first, with the names that are usual: quarter, half, full.
+  package var encodings: [EncodingParameters] {
+    simulcast < 2 ? [] : ["q", "h", "f"].suffix(simulcast).map { EncodingParameters(rid: $0) }
+  }
 }
 
 extension VideoSettings {

@@ -1,3 +1,5 @@
+internal import Vocabulary
+
 /// Checks of video keys against each other and against the other peers.
 enum VideoChecks {
   /// The codecs whose frames have numbers, so that a lost repair packet of ULPFEC does not look like lost media.
@@ -7,6 +9,7 @@ enum VideoChecks {
   ///
   /// - Parameter root: the root of the file, with merged peer profiles.
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
+    for peer in scenario.peers { checkSimulcast(of: peer, root, &reading) }
     for peer in scenario.peers where peer.stack == .real {
       guard let video = peer.video, let entry = root["peers"]?[peer.name]?["video"]?.entry("fec") else { continue }
       checkCodecs(of: peer, video, entry, &reading)
@@ -15,6 +18,17 @@ enum VideoChecks {
       reading.note(
         effectOf: entry, problem: fec != .none && isAlone(peer, fec, scenario) ? problem : nil, isDefault: fec == .none)
     }
+  }
+
+  /// Reports several encodings where no server chooses among them.
+  private static func checkSimulcast(of peer: Scenario.Peer, _ root: YAMLNode, _ reading: inout Reading) {
+    guard let count = peer.video?.simulcast, let profile = peer.profile,
+      let vocabulary = reading.registry.vocabulary(profile.value),
+      let entry = root["peers"]?[peer.name]?["video"]?.entry("simulcast")
+    else { return }
+    let isForwarded = vocabulary.servers.contains(where: \.forwardsMedia)
+    let problem = "'simulcast' changes nothing: \(profile.value) has no server that forwards media"
+    reading.note(effectOf: entry, problem: count > 1 && !isForwarded ? problem : nil, isDefault: count == 1)
   }
 
   /// Reports ULPFEC beside NACK without a codec that shows which packets are missing.

@@ -175,6 +175,9 @@ extension Scenario.Video {
         "the bandwidth that is assumed before the path has been measured"),
       .key("temporal_layers", .count(1...3), \.temporalLayers, default: "1", "layers of half the frame rate each"),
       .key(
+        "simulcast", .count(1...3), \.simulcast, default: "1",
+        "encodings of half the size each, for a server that forwards the one that fits each receiver"),
+      .key(
         "content", .choice, \.content, default: "motion",
         "what is kept at a low rate: motion, or the detail of a screen"),
       .key("nack", .flag, \.nack, default: "true", "lost packets are requested again (RFC 4585)"),

@@ -185,6 +185,8 @@ extension Scenario {
     public var startBitrate: DataRate?
     /// The number of temporal layers, 1 to 3.
     public var temporalLayers: Int?
+    /// The number of encodings of the camera, 1 to 3.
+    public var simulcast: Int?
     /// The content of the pictures.
     public var content: Content?
     /// Whether lost packets are requested again.
