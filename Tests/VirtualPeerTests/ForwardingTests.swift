@@ -466,11 +466,12 @@ import Testing
 
   // MARK: Simulcast
 
-  /// Alice sends three encodings of 640x480, and Bob gets what his link holds.
+  /// Alice sends three encodings of 1280x720, and Bob gets what his link holds.
   private func simulcast(_ rate: DataRate?, _ media: MediaFidelity = .synthetic) throws -> (Room, Member, Member) {
     let room = try Room(media)
     var video = VideoSettings()
     (video.codecs, video.simulcast) = ([.vp8], 3)
+    (video.width, video.height) = (1_280, 720)
     let (alice, bob) = (try room.join("alice", video: video), try room.join("bob", video: video))
     try alice.publish()
     if let rate { try room.simulator.setLink("bob", .rx) { $0.rate = rate } }
@@ -487,13 +488,13 @@ import Testing
     #expect(answer.contains("a=simulcast:recv q;h;f"))
     #expect(alice.connection.statistics().entries.count { $0.type == "outbound-rtp" } == 4)
     room.run(for: .seconds(10))
-    #expect(number(bob.connection, "inbound-rtp", .video, "frameWidth") == 640)
+    #expect(number(bob.connection, "inbound-rtp", .video, "frameWidth") == 1_280)
     #expect(number(bob.connection, "inbound-rtp", .video, "packetsLost") == 0)
     let seen = try #require(room.glassToGlass(to: bob, from: alice))
     #expect(seen < .milliseconds(200), "\(seen)")
   }
 
-  @Test(arguments: [(250, 160), (700, 320)] as [(Int64, Int64)])
+  @Test(arguments: [(300, 320), (1_000, 640)] as [(Int64, Int64)])
   func `a client on a narrow link gets the encoding that it holds`(kilobits: Int64, width: Int64) throws {
     let (room, alice, bob) = try simulcast(.kilobitsPerSecond(kilobits))
     room.run(for: .seconds(15))
@@ -515,13 +516,13 @@ import Testing
     try carol.subscribe(to: alice)
     room.run(for: .seconds(10))
     func width(_ member: Member) -> Int64 { number(member.connection, "inbound-rtp", .video, "frameWidth") }
-    #expect(width(bob) == 640 && width(carol) == 640)
-    try room.simulator.setLink("bob", .rx) { $0.rate = .kilobitsPerSecond(250) }
-    room.run(for: .seconds(15))
-    #expect(width(bob) == 160 && width(carol) == 640)
+    #expect(width(bob) == 1_280 && width(carol) == 1_280)
+    try room.simulator.setLink("bob", .rx) { $0.rate = .kilobitsPerSecond(300) }
+    room.run(for: .seconds(20))
+    #expect(width(bob) == 320 && width(carol) == 1_280)
     try room.simulator.setLink("bob", .rx) { $0.rate = nil }
     room.run(for: .seconds(30))
-    #expect(width(bob) == 640 && width(carol) == 640)
+    #expect(width(bob) == 1_280 && width(carol) == 1_280)
     // Alice's encoders know nothing of it.
     #expect(number(alice.connection, "outbound-rtp", .video, "nackCount") == 0)
   }
@@ -529,7 +530,7 @@ import Testing
   @Test func `what the server sends is numbered for each receiver, whichever encoding it is`() throws {
     let (room, _, bob) = try simulcast(nil)
     room.run(for: .seconds(5))
-    for kilobits: Int64 in [250, 2_000, 250] {
+    for kilobits: Int64 in [300, 4_000, 300] {
       try room.simulator.setLink("bob", .rx) { $0.rate = .kilobitsPerSecond(kilobits) }
       room.run(for: .seconds(8))
     }

@@ -3,7 +3,7 @@ internal import CongestionControl
 internal import SDP
 
 /// Which encoding of a simulcast goes to a subscriber: the largest one that its share of the estimated bandwidth holds,
-/// or the smallest one.
+/// or the smallest one. They stand in the order of the offer, in which the smallest comes first (as libwebrtc demands).
 struct EncodingChoice {
   private struct Encoding {
     let number: Int
@@ -22,13 +22,13 @@ struct EncodingChoice {
   /// The encoding that is to be sent; nil before the first packet.
   private(set) var wanted: Int?
 
-  /// The rates of the encodings that are there, the smallest one first.
+  /// The rates of the encodings that are there, the smallest encoding first.
   var rates: [DataRate] { encodings.map(\.rate) }
 
   /// Notes a received packet, and chooses again.
   mutating func note(_ packet: ForwardedPacket, at now: Instant) {
     encodings.removeAll { $0.number == packet.encoding || now - $0.last >= Self.silence }
-    let place = encodings.firstIndex { ($0.rate, $0.number) > (packet.rate, packet.encoding) } ?? encodings.endIndex
+    let place = encodings.firstIndex { $0.number > packet.encoding } ?? encodings.endIndex
     encodings.insert(Encoding(number: packet.encoding, rate: packet.rate, last: now), at: place)
     choose()
   }
@@ -36,7 +36,7 @@ struct EncodingChoice {
   private mutating func choose() {
     let fitting = encodings.last { encoding in
       guard let share else { return false }
-      let isLarger = encodings.first { $0.number == wanted }.map { $0.rate < encoding.rate } ?? true
+      let isLarger = encoding.number > wanted ?? -1
       return (isLarger ? encoding.rate * Self.margin : encoding.rate) <= share
     }
     wanted = (fitting ?? encodings.first)?.number

@@ -103,7 +103,7 @@ final class ForwardingSendStream {
 
   /// The stream for the division of the bandwidth; nil for audio, and while nothing is sent.
   var allocation: RateAllocator.Stream? {
-    guard kind == .video, isActive, hasSent, let smallest = choice.rates.first, let largest = choice.rates.last else {
+    guard kind == .video, isActive, hasSent, let smallest = choice.rates.min(), let largest = choice.rates.max() else {
       return nil
     }
     // Twice, so that the estimate can tell whether a larger encoding has room.
