@@ -58,6 +58,9 @@ final class VonageLink {
     opening = environment.clock.schedule(after: Self.openTimeout) { [weak self] in self?.drop() }
   }
 
+  /// Whether messages can be sent.
+  var isOpen: Bool { progress == .open && !isOver }
+
   /// Whether the device still has the address of the socket.
   var isLocalAddressAlive: Bool { channel.isLocalAddressAlive }
 

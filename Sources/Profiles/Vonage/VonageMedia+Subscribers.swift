@@ -29,16 +29,22 @@ extension VonageMedia {
         subscriberFailed(subscriber.stream, "subscriber.1542")
       }
     }
-    let isNew = negotiator == nil
-    let negotiator = open()
+    let isNew = receiveAudio(on: open())
     session.send("subscribe", subscription(subscriber))
-    // The router answers an offer of the client with one that has the tracks of others.
-    if isNew, !session.isRelayed {
-      _ = try? negotiator.connection.addTransceiver(.audio, TransceiverInit(direction: .recvonly))
-      offer()
-    }
+    // The router answers an offer of the client, and then makes one with the tracks of others.
+    if isNew, !session.isRelayed { offer() }
     watch()
     show()
+  }
+
+  /// Lets a connection play what it receives, also where this client sends nothing.
+  ///
+  /// - Returns: whether that needed a section of its own.
+  @discardableResult
+  func receiveAudio(on negotiator: Negotiator) -> Bool {
+    guard !negotiator.connection.transceivers.contains(where: { $0.kind == .audio }) else { return false }
+    _ = try? negotiator.connection.addTransceiver(.audio, TransceiverInit(direction: .recvonly))
+    return true
   }
 
   func subscription(_ subscriber: VonageSubscriber) -> [(String, JSON?)] {
@@ -76,6 +82,8 @@ extension VonageMedia {
     closeIfIdle()
     show()
   }
+
+  func isSubscribed(to stream: String) -> Bool { subscribers.contains { $0.stream == stream } }
 
   /// A stream is gone, and its subscriber with it.
   func streamGone(_ stream: String) {

@@ -148,6 +148,7 @@ final class VonageMedia {
       publisher.senders = [:]
       send(publisher)
     }
+    if !subscribers.isEmpty { receiveAudio(on: open()) }
   }
 
   func happened(_ event: SessionEvent) {

@@ -229,7 +229,7 @@ public final class VonageServer: CallServer {
   /// Disconnects a client, and tells it why, if it can hear that.
   private func expel(_ client: VonageClient, from session: VonageServerSession, reason: String) {
     let socket = client.socket
-    client.send("disconnected", [("reason", .string(reason))])
+    if reason != "networkDisconnected" { client.send("disconnected", [("reason", .string(reason))]) }
     session.remove(client, reason: reason)
     guard let socket else { return }
     sockets.removeAll { $0 === socket }

@@ -370,7 +370,6 @@ final class VonageSession {
     let wasConnected = [.connected, .reconnecting].contains(state)
     finish(code) {
       if wasConnected {
-        if link != nil { send("disconnect") }
         trace.enter("session.state", State.disconnecting.rawValue, on: "disconnect, or the server")
       }
       trace.enter("session.state", State.notConnected.rawValue, on: "disconnected")
@@ -384,9 +383,13 @@ final class VonageSession {
     say()
     windowTimer = nil
     for timer in [stateTimer, retryTimer] { timer?.cancel() }
+    // A server that has not ended the session itself may have let this client in.
+    if ["disconnected", "1020", "2000"].contains(code), link?.isOpen == true { send("disconnect") }
     link?.close()
     link = nil
-    for stream in streams { callbacks.call("sessionStreamDestroyed", user: stream.connection.user) }
+    for stream in streams where media.isSubscribed(to: stream.id) {
+      callbacks.call("sessionStreamDestroyed", user: stream.connection.user)
+    }
     (connections, streams, unconfirmed) = ([], [], [])
     media.end()
     showPresence()
