@@ -159,7 +159,8 @@ final class VonageServerSession {
   }
 
   private func offer(_ client: VonageClient) {
-    do throws(SessionError) { try client.negotiator?.offer() } catch {
+    guard let negotiator = client.negotiator, negotiator.connection.signalingState != .closed else { return }
+    do throws(SessionError) { try negotiator.offer() } catch {
       environment.malformed("an offer for \(client.connection.user): \(error)")
     }
   }
