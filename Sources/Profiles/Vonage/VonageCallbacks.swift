@@ -12,6 +12,7 @@ final class VonageCallbacks {
   /// Calls a callback of the delegates of session, publishers and subscribers.
   ///
   /// - Parameters:
+  ///   - error: The code; one that is not declared is told as `other`.
   ///   - user: The user whose connection or stream it is about.
   ///   - handler: What the app does in it.
   func call(
@@ -21,7 +22,7 @@ final class VonageCallbacks {
     environment.clock.schedule(after: .zero) { [weak self] in
       guard let self, !isOver else { return }
       let trace = environment.trace
-      trace.set("callback.error", error ?? "none")
+      trace.set("callback.error", error.map { VonageCode.names.contains($0) ? $0 : "other" } ?? "none")
       trace.set("callback.user", user ?? "none")
       trace.set("callback.reason", reason?.rawValue ?? "none")
       if let signal {

@@ -190,12 +190,13 @@ final class VonageSession {
 
   private func connected(_ message: MessageContent) {
     guard let own = message["connection"].flatMap(VonageConnection.init), let secret = message["secret"]?.string,
-      let role = message["role"]?.string.flatMap(VonageRole.init), let mode = message["mode"]?.string
+      let role = message["role"]?.string.flatMap(VonageRole.init),
+      let mode = message["mode"]?.string.flatMap(VonageMode.init)
     else { return fail("2000") }
     stateTimer?.cancel()
-    (self.own, self.secret, self.role, isRelayed) = (own, secret, role, mode == "relayed")
+    (self.own, self.secret, self.role, isRelayed) = (own, secret, role, mode == .relayed)
     trace.enter("session.state", State.connected.rawValue, on: "accepted")
-    trace.set("session.mode", mode)
+    trace.set("session.mode", mode.rawValue)
     callbacks.call("sessionDidConnect") { [weak self] in self?.media.sessionConnected() }
     take(connections: message["connections"]?.array ?? [])
     take(streams: message["streams"]?.array ?? [], before: [])
@@ -353,7 +354,7 @@ final class VonageSession {
   private func fail(_ code: String) {
     finish(code) {
       trace.enter("session.state", State.failed.rawValue, on: "refusal or timeout")
-      callbacks.call("sessionDidFailWithError", error: code == "other" ? nil : code)
+      callbacks.call("sessionDidFailWithError", error: code)
     }
   }
 

@@ -129,7 +129,7 @@ extension VonageApp {
   private static let values =
     [
       ValueDeclaration(
-        "callback.error", .choice(["none"] + VonageCode.names), "the error that the last callback brought"),
+        "callback.error", .choice(["none", "other"] + VonageCode.names), "the error that the last callback brought"),
       ValueDeclaration("callback.user", .text, "the user whose connection or stream it is about; none"),
       ValueDeclaration(
         "callback.reason", .choice(["none"] + VideoReason.allCases.map(\.rawValue)),

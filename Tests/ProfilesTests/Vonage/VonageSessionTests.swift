@@ -210,6 +210,39 @@ import Vocabulary
     #expect(world.value("alice", "connections") == "bob")
   }
 
+  @Test func `an unknown media mode cannot be used`() throws {
+    let world = try VonageWorld()
+    world.server.faults.add(SignallingFault(.drop, type: "connected", to: "alice"))
+    world.perform("alice", "connect", [("session", .text("daily"))])
+    world.run(for: .seconds(1))
+    let connected = MessageContent(
+      "connected",
+      [
+        .init("connection", ["id": "c1", "user": "alice"]), .init("secret", "s"), .init("role", "publisher"),
+        .init("mode", "unheard-of"), .init("connections", []), .init("streams", []),
+      ])
+    world.server.faults.removeAll()
+    world.server.inject(connected, from: "server", to: "alice")
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "call.ended") == "2000")
+  }
+
+  @Test(arguments: ["publisher", "subscriber"])
+  func `an unknown code of the server is told as other`(_ domain: String) throws {
+    let world = try VonageWorld()
+    world.connect("alice", "bob")
+    let stream: JSON = domain == "publisher" ? "s3" : "s4"
+    for stream in [stream, "s1", "s2", "s3", "s4", "s5"] {
+      world.server.inject(
+        MessageContent("error", [.init("domain", .string(domain)), .init("code", 9_999), .init("stream", stream)]),
+        from: "server", to: "alice")
+    }
+    world.run(for: .seconds(1))
+    #expect(world.values("alice", "callback").contains("\(domain)DidFailWithError"))
+    #expect(world.values("alice", "callback.error").contains("other"))
+    #expect(world.value("alice", "session.state") == "connected")
+  }
+
   @Test(arguments: [
     "connected", "resumed", "error", "connection", "stream", "published", "subscribe", "unsubscribe", "media",
     "videoQuality", "signal", "signalConfirmed", "keepalive", "unknown",
