@@ -65,6 +65,7 @@ public struct ProfileCatalogue: Sendable {
         Profile(app: KnotosApp.self, server: KnotosServer.self),
         Profile(app: ConnectyCubeApp.self, server: ConnectyCubeServer.self),
         Profile(app: TwilioApp.self, server: TwilioRoomServer.self),
+        Profile(app: VonageApp.self, server: VonageServer.self),
       ])
     } catch {
       preconditionFailure("\(error)")

@@ -286,6 +286,18 @@ import Testing
       findings == ["honest-stats: bob says that it received a packet of source 7 at 0.15 s, when none arrived"])
   }
 
+  @Test func `of two packets at one instant the one that came to a socket that is gone was not taken`() {
+    let findings = verdict(on: inbound(packets: 2, lost: 0)) { bench in
+      receive([0], taken: [0])(bench)
+      bench.onWire("bob", .rx, at: 120, sequence: 9, bytes: 90, timestamp: 960)
+      let (old, other) = (Endpoint("192.168.1.2:5000")!, Endpoint("203.0.113.1:40001")!)
+      bench.trace.write(NetworkEvents.packetDropped, bench.trace.subject("bob"), "no-socket", 1, other, old, 90)
+      bench.onWire("bob", .rx, at: 120, sequence: 1, timestamp: 960)
+      bench.mediaReceived("bob", at: 120)
+    }
+    #expect(findings.isEmpty)
+  }
+
   @Test func `packets that arrived cannot be passed over in silence`() {
     #expect(
       verdict(on: inbound(packets: 1, lost: 0), after: receive([0, 1], taken: [0]))

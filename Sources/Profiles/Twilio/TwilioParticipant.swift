@@ -21,7 +21,7 @@ final class TwilioParticipant {
   let identity: String
   let sid: String
   let session: String
-  let negotiator: TwilioNegotiator
+  let negotiator: Negotiator
   var link: TwilioServerLink?
   /// The state that the others see, and its revision.
   private(set) var state = "connected"
@@ -40,7 +40,7 @@ final class TwilioParticipant {
     self.identity = identity
     self.sid = sid
     self.session = session
-    negotiator = TwilioNegotiator(connection, yields: false)
+    negotiator = Negotiator(connection, yields: false)
   }
 
   func changed(state: String? = nil) {

@@ -25,7 +25,7 @@ final class TwilioRoom {
   private var sessionTimeout = TwilioRoom.usualSessionTimeout
   /// Whether the server knows this participant on the present link, so that updates may be sent.
   private var isSynced = false
-  private var negotiator: TwilioNegotiator?
+  private var negotiator: Negotiator?
   var connection: (any PeerConnection)? { negotiator?.connection }
   var tracks: [TwilioLocalTrack] = []
   var trackCount = 0
@@ -77,7 +77,7 @@ final class TwilioRoom {
     trace.enter("room.state", "connecting", on: "connect")
     environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
     environment.device.setAudioSessionActive(true)
-    let negotiator = TwilioNegotiator(environment.connections.make(), yields: true)
+    let negotiator = Negotiator(environment.connections.make(), yields: true)
     self.negotiator = negotiator
     negotiator.changed = { [weak self] in self?.changed($0) }
     negotiator.happened = { [weak self] in self?.happened($0) }
@@ -181,7 +181,7 @@ final class TwilioRoom {
     link?.send(MessageContent(type, JSON.members(fields)))
   }
 
-  private func changed(_ part: TwilioNegotiator.Part) {
+  private func changed(_ part: Negotiator.Part) {
     switch part {
     case .description: pending.description = true
     case .ice: pending.ice = true

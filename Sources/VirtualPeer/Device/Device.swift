@@ -46,6 +46,11 @@ public final class Device {
   /// Whether something else may use the audio now.
   private(set) var isAudioTaken = false
   private(set) var isCameraInterrupted = false
+  /// Whether the app makes its pictures itself, with a custom capturer: the camera stays closed, and no interruption of it
+  /// stops them. An app sets it before it sends video.
+  public var usesCustomCapturer = false
+  /// Whether there are no pictures to send now.
+  var isPictureMissing: Bool { isCameraInterrupted && !usesCustomCapturer }
 
   private enum AudioUnitState { case stopped, running, failed }
 
@@ -237,7 +242,7 @@ public final class Device {
   }
 
   private func traceCamera() {
-    let isOpen = wantsCamera && !isCameraInterrupted
+    let isOpen = wantsCamera && !isCameraInterrupted && !usesCustomCapturer
     guard isOpen != isCameraOpen else { return }
     isCameraOpen = isOpen
     trace.write(PeerEvents.camera, subject, isOpen)

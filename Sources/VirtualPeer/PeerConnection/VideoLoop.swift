@@ -68,7 +68,7 @@ final class VideoLoop {
     scheduleNext()
     let now = clock.now
     environment.device.checkShown(at: now)
-    guard source != nil, !environment.device.isCameraInterrupted else { return }
+    guard source != nil, !environment.device.isPictureMissing else { return }
     environment.videoRecord.record(number, at: now)
     let size = PictureSize(settings.width, settings.height) ?? .vga
     let input = VideoInput(contentID: number, size: size, captured: now) { [video] in

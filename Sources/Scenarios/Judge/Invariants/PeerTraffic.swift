@@ -58,6 +58,8 @@ final class PeerTraffic {
   let peer: String
   private(set) var sent: [UInt32: Sent] = [:]
   private(set) var received: [UInt32: Received] = [:]
+  /// The source of the packet that arrived last.
+  private var newest: UInt32?
   /// The number of packets that the device could not send: no socket, no interface, no room.
   private(set) var unsent: Int64 = 0
   /// The number of packets that the stack or the host rejected.
@@ -92,8 +94,9 @@ final class PeerTraffic {
         refused += what == PeerConnectionEvents.lateData ? pendingOverTCP(at: record.time) : 1
       }
     }
-    watch.listen(to: NetworkEvents.packetDropped, of: peer) { [unowned self] _, reason, _, _, _, _ in
+    watch.listen(to: NetworkEvents.packetDropped, of: peer) { [unowned self] record, reason, _, _, _, bytes in
       if reason == DropReason.noRoute.rawValue { unsent += 1 } else { refused += 1 }
+      if reason == DropReason.noSocket.rawValue { missed(bytes, at: record.time) }
     }
   }
 
@@ -107,7 +110,18 @@ final class PeerTraffic {
       received[media.ssrc] = source
       source.settle(before: media.time)
       source.pending.append(media)
+      newest = media.ssrc
     }
+  }
+
+  /// Notes that the datagram that has just arrived came to a socket that is gone, so that it is not one of those that the
+  /// stack takes at this instant.
+  private func missed(_ byteCount: Int, at time: Instant) {
+    guard let source = newest.flatMap({ received[$0] }), let media = source.pending.last, media.time == time,
+      media.transport == .udp, media.byteCount == byteCount
+    else { return }
+    source.pending.removeLast()
+    source.ignored += 1
   }
 
   /// Notes that the stack accepted a packet, which must have arrived at this instant.

@@ -7,7 +7,7 @@ internal import VirtualPeer
 ///
 /// Both sides may offer. A revision belongs to one exchange: an answer must have that of the offer, and an offer that is
 /// not newer than the last exchange is dropped. When two offers cross, the client yields.
-final class TwilioNegotiator: PeerConnectionDelegate {
+final class Negotiator: PeerConnectionDelegate {
   /// What changed and must be sent.
   enum Part { case description, ice }
 

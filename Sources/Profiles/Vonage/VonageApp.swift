@@ -1,0 +1,238 @@
+internal import CallCore
+public import VirtualPeer
+internal import Vocabulary
+
+/// The Vonage Video app: the user's actions, the app's own policy, and one session at a time.
+public final class VonageApp: CallApp {
+  private let environment: PeerEnvironment
+  private let callbacks: VonageCallbacks
+  private let settings: VonageSettings
+  private var session: VonageSession?
+  private var account: VonageAccount?
+  private var sessionCount = 0
+  private var isInForeground = true
+
+  /// Creates the app; it does nothing before ``start()``.
+  public init(environment: PeerEnvironment) {
+    self.environment = environment
+    callbacks = VonageCallbacks(environment)
+    settings = VonageSettings(environment)
+  }
+
+  public func start() {
+    let trace = environment.trace
+    for name in ["connections", "streams", "streams.audio", "streams.video", "subscribed", "views", "video.disabled"] {
+      trace.set(name, "none")
+    }
+    trace.set("session.mode", "none")
+    trace.set("publishers", 0)
+    environment.device.usesCustomCapturer = settings.capturer == .custom
+  }
+
+  public func perform(_ action: UserAction) throws(ActionError) {
+    let values = action.values
+    switch action.name {
+    case "connect": try connect(to: values.text("session") ?? "")
+    case "disconnect":
+      guard let session, session.isLive else {
+        environment.trace.raise("1010")
+        throw ActionError("in no session")
+      }
+      session.disconnect()
+    case "publish", "unpublish", "subscribe", "unsubscribe": try performMedia(action)
+    case "mute": try media().setPublishes(audio: false)
+    case "unmute": try media().setPublishes(audio: true)
+    case "camera-off": try media().setPublishes(video: false)
+    case "camera-on": try media().setPublishes(video: true)
+    case "subscribe-to-audio": try media().setReceives(audio: values.flag("wanted") ?? true)
+    case "subscribe-to-video": try media().setReceives(video: values.flag("wanted") ?? true)
+    case "signal": try signal(values)
+    case "force-disconnect": try live("1010").moderate("disconnect", values.text("user") ?? "")
+    case "force-mute": try live("1010").moderate("mute", values.text("user") ?? "")
+    default:
+      let account = account ?? VonageAccount(environment)
+      self.account = account
+      try account.perform(action)
+    }
+  }
+
+  private func performMedia(_ action: UserAction) throws(ActionError) {
+    let name = action.values.text("name") ?? "main"
+    let user = action.values.text("user") ?? ""
+    switch action.name {
+    case "publish": try live("publisher.1010").media.publish(name)
+    case "unpublish": try live("1113").media.unpublish(name)
+    case "unsubscribe": try live("1112").media.unsubscribe(from: user)
+    default:
+      let session = try live("subscriber.1010")
+      let isOwn = user == environment.userID
+      if isOwn, session.isRelayed {
+        environment.trace.raise("subscriber.1600")
+        throw ActionError("a relayed session brings nobody their own stream")
+      }
+      let streams =
+        isOwn
+        ? session.media.publishers.filter(\.isAnnounced).compactMap(\.stream)
+        : session.streams.filter { $0.connection.user == user }.map(\.id)
+      let new = streams.filter { stream in !session.media.subscribers.contains { $0.stream == stream } }
+      guard !new.isEmpty else { throw ActionError("there is no stream to subscribe to") }
+      for stream in new { try session.media.subscribe(to: stream) }
+    }
+  }
+
+  /// The session, if there is one.
+  private func live(_ code: String) throws(ActionError) -> VonageSession {
+    guard let session, session.isLive else {
+      environment.trace.raise(code)
+      throw ActionError("in no session")
+    }
+    return session
+  }
+
+  private func media() throws(ActionError) -> VonageMedia {
+    guard let session, session.isLive else { throw ActionError("in no session") }
+    return session.media
+  }
+
+  private func connect(to name: String) throws(ActionError) {
+    if let session, session.isLive {
+      environment.trace.raise("1015")
+      throw ActionError("in a session already")
+    }
+    let session = VonageSession(name, environment, settings, callbacks, number: sessionCount + 1)
+    guard session.hasParameters else {
+      environment.trace.raise("1011")
+      throw ActionError("a session's id and a token are needed")
+    }
+    sessionCount += 1
+    self.session = session
+    session.media.setForeground(isInForeground)
+    session.connect()
+  }
+
+  private func signal(_ values: NamedValues) throws(ActionError) {
+    let session = try live("1010")
+    var to: String?
+    if let user = values.text("to") {
+      guard let connection = session.connections.first(where: { $0.user == user }) else {
+        throw ActionError("not in the session")
+      }
+      to = connection.id
+    }
+    let size = Int(min(values.count("size") ?? 0, 100_000))
+    try session.signal(
+      VonageSignal(
+        type: values.text("type") ?? "", data: values.text("data") ?? String(repeating: "x", count: size),
+        retriesAfterReconnect: values.flag("retry-after-reconnect") ?? true, to: to))
+  }
+
+  public func networkChanged() { session?.networkChanged() }
+
+  public func deviceChanged(_ change: DeviceChange) {
+    switch change {
+    case .audioInterruptionEnded(shouldResume: true): if session?.isLive == true { session?.media.resumeAudio() }
+    case .appState(.background): setForeground(false)
+    case .appState(.active): setForeground(true)
+    case .appState, .audioInterruptionBegan, .audioInterruptionEnded, .cameraInterrupted, .cameraInterruptionEnded:
+      break
+    }
+  }
+
+  private func setForeground(_ isInForeground: Bool) {
+    self.isInForeground = isInForeground
+    session?.media.setForeground(isInForeground)
+  }
+
+  public func shutDown() {
+    callbacks.shutDown()
+    session?.disconnect()
+    session = nil
+    account?.shutDown()
+  }
+}
+
+/// The settings of the scenario.
+struct VonageSettings {
+  /// Who makes the pictures.
+  enum Capturer: String, CaseIterable {
+    /// The device's camera.
+    case camera
+    /// The app.
+    case custom
+  }
+
+  let token: VonageToken.Kind
+  let role: VonageRole
+  /// Whether the app publishes when it is connected, and subscribes to each stream.
+  let publishes: Bool
+  let subscribes: Bool
+  let capturer: Capturer
+  /// Whether the router may take the video of a publisher from a subscriber with a bad network.
+  let fallsBack: Bool
+
+  init(_ environment: PeerEnvironment) {
+    let values = environment.settings
+    token = values.text("token").flatMap(VonageToken.Kind.init) ?? .valid
+    role = values.text("role").flatMap(VonageRole.init) ?? .publisher
+    publishes = values.flag("publishes") ?? true
+    subscribes = values.flag("subscribes") ?? true
+    capturer = values.text("capturer").flatMap(Capturer.init) ?? .camera
+    fallsBack = values.flag("audio-fallback") ?? true
+  }
+}
+
+/// Requests of the REST API and of the account, as messages on a WebSocket of their own.
+final class VonageAccount {
+  private let environment: PeerEnvironment
+  private var channel: WebSocketChannel?
+  private var isOpen = false
+  private var waiting: [MessageContent] = []
+
+  init(_ environment: PeerEnvironment) { self.environment = environment }
+
+  func perform(_ action: UserAction) throws(ActionError) {
+    let values = action.values
+    let fields: [(String, JSON?)] =
+      switch action.name {
+      case "create-session":
+        [("session", values.text("session").map(JSON.string)), ("mode", values.text("mode").map(JSON.string))]
+      case "set-limit":
+        [("what", values.text("what").map(JSON.string)), ("count", values.count("count").map(JSON.integer))]
+      case "set-refusal": [("code", values.text("code").map(JSON.string))]
+      default: throw ActionError("unknown action '\(action.name)'")
+      }
+    let request = MessageContent("rest", JSON.members([("request", .string(action.name))] + fields))
+    environment.trace.signalSent(type: request.type, to: "server", isLost: false)
+    waiting.append(request)
+    if channel == nil { open() }
+    if isOpen { flush() }
+  }
+
+  private func open() {
+    let server = environment.endpoint(of: "session")
+    let channel = WebSocketChannel(
+      stream: environment.network.connect(to: server),
+      socket: WebSocket(
+        .client, host: "\(server)", path: "/rest/\(environment.userID)", random: environment.random.stream("rest")))
+    self.channel = channel
+    channel.onOpen = { [weak self] _ in
+      self?.isOpen = true
+      self?.flush()
+    }
+    channel.onClose = { [weak self] in
+      self?.channel = nil
+      self?.isOpen = false
+    }
+  }
+
+  private func flush() {
+    for request in waiting { channel?.send(VonageWire.text(request)) }
+    waiting = []
+  }
+
+  func shutDown() {
+    channel?.onClose = nil
+    channel?.close()
+    channel = nil
+  }
+}

@@ -1,0 +1,251 @@
+internal import CallCore
+internal import PeerSession
+internal import SDP
+internal import VirtualPeer
+internal import Vocabulary
+
+/// The media of a session: the publishers and subscribers of the app, and the peer connection that carries them.
+///
+/// The connection leads to the media router, or in a relayed session to the other client. It is made with the first
+/// publisher or subscriber and closed with the last.
+final class VonageMedia {
+  unowned let session: VonageSession
+  let environment: PeerEnvironment
+  let callbacks: VonageCallbacks
+  var negotiator: Negotiator?
+  /// The number of the connection: both ends count them alike.
+  var number: Int64 = 0
+  /// The description that the last keepalive found unanswered.
+  var unanswered: JSON?
+  var publishers: [VonagePublisher] = []
+  var publisherCount = 0
+  var subscribers: [VonageSubscriber] = []
+  /// What the app's user wants of all publishers and of all subscribers.
+  var publishes = (audio: true, video: true)
+  var receives = (audio: true, video: true)
+  /// Whether the app may make views.
+  var isInForeground = true
+  var wasConnected = false
+  /// The end of the time for media that were lost to come back.
+  var lossTimer: PeerTimer? { didSet { oldValue?.cancel() } }
+  var poll: PeerTimer?
+  var isOver = false
+
+  /// The time for a publisher and for a subscriber to be connected, and for lost media to come back: harness defaults.
+  static let (publishTimeout, subscribeTimeout, lossLimit) = (
+    Interval.seconds(30), Interval.seconds(15), Interval.seconds(60)
+  )
+  static let numberLimit: Int64 = 1_000_000
+  static let pollTime = Interval.milliseconds(100)
+
+  var trace: PeerTrace { environment.trace }
+  var connection: (any PeerConnection)? { negotiator?.connection }
+  var settings: VonageSettings { session.settings }
+
+  init(_ session: VonageSession) {
+    self.session = session
+    environment = session.environment
+    callbacks = session.callbacks
+    show()
+  }
+
+  // MARK: The connection
+
+  /// Makes the connection, if there is none.
+  func open() -> Negotiator {
+    if let negotiator { return negotiator }
+    number += 1
+    environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
+    environment.device.setAudioSessionActive(true)
+    // Of two clients that offer to each other, the one with the greater id yields.
+    let other = session.connections.first?.id ?? ""
+    let yields = !session.isRelayed || (session.own?.id ?? "") > other
+    let negotiator = Negotiator(environment.connections.make(), yields: yields)
+    self.negotiator = negotiator
+    wasConnected = false
+    negotiator.changed = { [weak self] in self?.changed($0) }
+    negotiator.happened = { [weak self] in self?.happened($0) }
+    return negotiator
+  }
+
+  /// Closes the connection when nothing is left to carry.
+  func closeIfIdle() {
+    guard publishers.isEmpty, subscribers.isEmpty else { return }
+    negotiator?.connection.close()
+    negotiator = nil
+    unanswered = nil
+    lossTimer = nil
+    poll?.cancel()
+    environment.device.setAudioSessionActive(false)
+  }
+
+  /// Offers what is published and subscribed.
+  func offer() {
+    guard let negotiator else { return }
+    do throws(SessionError) {
+      try negotiator.offer()
+    } catch {
+      broken(error)
+    }
+  }
+
+  /// A description of this side or of the other is unusable.
+  func broken(_ error: SessionError) {
+    trace.event("sdp-rejected", "reason", "\(error)")
+    failAll()
+  }
+
+  func failAll() {
+    for publisher in publishers { publisherFailed(publisher.stream ?? "", "publisher.1610", local: publisher.id) }
+    for subscriber in subscribers { subscriberFailed(subscriber.stream, "subscriber.1600") }
+  }
+
+  func changed(_ part: Negotiator.Part) {
+    guard let negotiator else { return }
+    switch part {
+    case .description: say(description: negotiator.description, ice: nil)
+    case .ice: say(description: nil, ice: negotiator.ice)
+    }
+  }
+
+  func say(description: JSON?, ice: JSON?) {
+    guard session.state == .connected else { return }
+    session.send("media", [("number", .integer(number)), ("description", description), ("ice", ice)])
+  }
+
+  /// Says an offer again that was not answered from one keepalive to the next.
+  func repeatOffer() {
+    guard session.state == .connected, let negotiator, negotiator.isOffering, let offer = negotiator.description else {
+      unanswered = nil
+      return
+    }
+    if unanswered == offer { say(description: offer, ice: negotiator.ice) }
+    unanswered = offer
+  }
+
+  func received(_ message: MessageContent) {
+    guard let number = message["number"]?.integer, number >= self.number, number <= Self.numberLimit else { return }
+    guard !(subscribers.isEmpty && publishers.isEmpty), session.isRelayed || number == self.number else { return }
+    begin(number)
+    let negotiator = open()
+    if let ice = message["ice"] { negotiator.receive(ice: ice) }
+    guard let description = message["description"] else { return }
+    do throws(SessionError) {
+      try negotiator.receive(description)
+    } catch {
+      broken(error)
+    }
+  }
+
+  /// Begins anew where the other client of a relayed session has.
+  func begin(_ number: Int64) {
+    guard number > self.number else { return }
+    negotiator?.connection.close()
+    negotiator = nil
+    self.number = number - 1
+    _ = open()
+    for publisher in publishers where !publisher.senders.isEmpty {
+      publisher.senders = [:]
+      send(publisher)
+    }
+    if !subscribers.isEmpty { receiveAudio(on: open()) }
+  }
+
+  func happened(_ event: SessionEvent) {
+    guard !isOver else { return }
+    switch event {
+    case .dtlsFailed: failAll()
+    case .connectionStateChange(.connected):
+      wasConnected = true
+      lossTimer = nil
+    case .connectionStateChange(.disconnected): mediaLost()
+    case .connectionStateChange(.failed):
+      // The subscribers of a connection that never was there have a time of their own.
+      if wasConnected { mediaLost() } else { failPublishers() }
+      if negotiator != nil, wasConnected { restartICE() }
+    default: break
+    }
+  }
+
+  func failPublishers() {
+    for publisher in publishers { publisherFailed(publisher.stream ?? "", "publisher.1610", local: publisher.id) }
+  }
+
+  func mediaLost() {
+    lose()
+    if lossTimer == nil {
+      lossTimer = environment.clock.schedule(after: Self.lossLimit) { [weak self] in
+        if let self, connection?.connectionState != .connected { failAll() }
+      }
+    }
+  }
+
+  func restartICE() {
+    guard let negotiator else { return }
+    do throws(SessionError) {
+      try negotiator.restartICE()
+    } catch {
+      broken(error)
+    }
+  }
+
+  // MARK: The session
+
+  /// The app's policy when the session is connected: it publishes, if the settings say so.
+  func sessionConnected() {
+    guard session.state == .connected, settings.publishes, session.role != .subscriber else { return }
+    try? publish("main")
+  }
+
+  /// The messaging connection is lost.
+  func disconnected() { lose() }
+
+  /// The messaging connection is back: both ends gather anew, for the network may be another one.
+  func resumed() {
+    guard let negotiator else { return }
+    if let description = negotiator.description { say(description: description, ice: negotiator.ice) }
+    restartICE()
+    watch()
+  }
+
+  /// The streams that this client publishes, for a server that may have missed a change.
+  var publishedStreams: JSON {
+    .array(
+      publishers.compactMap { publisher in
+        publisher.stream.map {
+          ["id": .string($0), "hasAudio": .bool(publishes.audio), "hasVideo": .bool(hasVideo(publisher))]
+        }
+      })
+  }
+
+  var subscriptions: JSON { .array(subscribers.map { .object(JSON.members(subscription($0))) }) }
+
+  /// Ends everything, when the session is over.
+  func end() {
+    isOver = true
+    for publisher in publishers {
+      publisher.timer?.cancel()
+      if publisher.isAnnounced { callbacks.call("publisherStreamDestroyed", user: environment.userID) }
+    }
+    for subscriber in subscribers { subscriber.timer?.cancel() }
+    (publishers, subscribers) = ([], [])
+    closeIfIdle()
+    show()
+  }
+
+  /// Takes the audio again after an interruption.
+  func resumeAudio() { if negotiator != nil { environment.device.setAudioSessionActive(true) } }
+
+  func show() {
+    func names(_ isIn: (VonageSubscriber) -> Bool) -> String {
+      let users = subscribers.filter(isIn).map(\.user).sorted()
+      return users.isEmpty ? "none" : users.joined(separator: " ")
+    }
+    trace.set("publishers", publishers.count { $0.isAnnounced })
+    trace.set("publish.audio", publishes.audio)
+    trace.set("publish.video", publishes.video && hasCamera)
+    trace.set("subscribed", names { $0.state == .connected })
+    trace.set("views", names { $0.hasView })
+    trace.set("video.disabled", names { !$0.withoutVideo.isEmpty })
+  }
+}

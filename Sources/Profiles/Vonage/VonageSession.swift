@@ -1,0 +1,401 @@
+internal import CallCore
+internal import VirtualPeer
+internal import Vocabulary
+
+/// One session of the app, from connect to its end: the messaging connection, who is there, and signals.
+final class VonageSession {
+  enum State: String { case notConnected, connecting, connected, reconnecting, disconnecting, failed }
+
+  let environment: PeerEnvironment
+  let callbacks: VonageCallbacks
+  let settings: VonageSettings
+  private let id: String
+  /// The number among the sessions of the app.
+  private let number: Int
+  private let token: String
+  private var link: VonageLink?
+  private var linkCount = 0
+  /// What identifies this client to the server when it comes back.
+  private var secret: String?
+  private(set) var own: VonageConnection?
+  private(set) var role = VonageRole.subscriber
+  private(set) var isRelayed = false
+  private(set) var connections: [VonageConnection] = []
+  private(set) var streams: [VonageStream] = []
+  private(set) var media: VonageMedia!
+  private var stateTimer: PeerTimer?
+  private var retryTimer: PeerTimer?
+  private var isOver = false
+  /// The signals that the server has not confirmed, by their numbers.
+  private var unconfirmed: [(number: Int64, signal: VonageSignal)] = []
+  private var signalCount: Int64 = 0
+  /// The number of the last signal of others that came.
+  private var lastSignal: Int64 = 0
+
+  /// The time for the session's state once the socket is open, for a lost connection to come back, and between two
+  /// attempts: harness defaults.
+  private static let (stateTimeout, window, retry) = (Interval.seconds(10), Interval.seconds(60), Interval.seconds(1))
+
+  var trace: PeerTrace { environment.trace }
+  var state: State { trace.state(of: "session.state").flatMap(State.init) ?? .notConnected }
+  /// Whether the session has a messaging connection, or hopes for it.
+  var isLive: Bool { !isOver }
+
+  init(
+    _ id: String, _ environment: PeerEnvironment, _ settings: VonageSettings, _ callbacks: VonageCallbacks, number: Int
+  ) {
+    self.id = id
+    self.environment = environment
+    self.settings = settings
+    self.callbacks = callbacks
+    self.number = number
+    token = VonageToken.text(
+      settings.token, user: environment.userID, session: id, role: settings.role,
+      at: environment.clock.wallClock.unixSeconds(at: environment.clock.now))
+    media = VonageMedia(self)
+  }
+
+  /// Whether the session's id and the token are there at all.
+  var hasParameters: Bool { !id.isEmpty && !token.isEmpty }
+
+  // MARK: Connect
+
+  func connect() {
+    trace.set(PeerEvents.accepted.name, true)
+    trace.enter("session.state", State.connecting.rawValue, on: "connect")
+    openLink()
+  }
+
+  private func openLink() {
+    retryTimer?.cancel()
+    linkCount += 1
+    let link = VonageLink(environment, number: number * 1_000 + linkCount)
+    self.link = link
+    link.onOpen = { [weak self] in self?.linkOpened() }
+    link.onMessage = { [weak self] in self?.received($0) }
+    link.onEnd = { [weak self, weak link] in if let link { self?.linkEnded(link, $0) } }
+    link.onKeepalive = { [weak self] in self?.media.repeatOffer() }
+  }
+
+  private func linkOpened() {
+    if let secret {
+      send(
+        "resume",
+        [
+          ("secret", .string(secret)), ("received", .integer(lastSignal)), ("streams", media.publishedStreams),
+          ("subscriptions", media.subscriptions),
+        ])
+    } else {
+      send("connect", [("session", .string(id)), ("token", .string(token))])
+    }
+    stateTimer = environment.clock.schedule(after: Self.stateTimeout) { [weak self] in
+      guard let self else { return }
+      if state == .connecting { fail("1020") } else if state == .reconnecting { link?.drop() }
+    }
+  }
+
+  private func linkEnded(_ ended: VonageLink, _ progress: VonageLink.Progress) {
+    guard ended === link else { return }
+    link = nil
+    stateTimer?.cancel()
+    if state == .connecting {
+      return switch progress {
+      case .noRoute: fail("1006")
+      case .unopened: fail("1023")
+      case .connected: fail("1021")
+      case .open: fail("1006")
+      }
+    }
+    if state == .connected { beginReconnecting(since: ended.lastReceived) }
+    guard !isOver else { return }
+    retryTimer = environment.clock.schedule(after: Self.retry) { [weak self] in self?.openLink() }
+  }
+
+  func networkChanged() {
+    guard !isOver else { return }
+    if let link, !link.isLocalAddressAlive {
+      link.drop()
+    } else if link == nil, state == .reconnecting {
+      openLink()
+    }
+  }
+
+  func send(_ type: String, _ fields: [(String, JSON?)] = []) { link?.send(type, fields) }
+
+  // MARK: Reconnecting
+
+  private func beginReconnecting(since lastReceived: Instant) {
+    // Signals that are not to be sent later end here.
+    unconfirmed.removeAll { !$0.signal.retriesAfterReconnect }
+    let left = Self.window - (environment.clock.now - lastReceived)
+    // A suspension that was longer than the server's patience: nobody knows this client any more.
+    guard left > .zero else { return lose() }
+    trace.enter("session.state", State.reconnecting.rawValue, on: "connection lost")
+    callbacks.call("sessionDidBeginReconnecting")
+    media.disconnected()
+    windowTimer = environment.clock.schedule(after: Self.window) { [weak self] in self?.lose() }
+  }
+
+  private var windowTimer: PeerTimer? { didSet { oldValue?.cancel() } }
+
+  private func resumed(_ message: MessageContent) {
+    stateTimer?.cancel()
+    windowTimer = nil
+    trace.enter("session.state", State.connected.rawValue, on: "connection back")
+    callbacks.call("sessionDidReconnect")
+    let wereStreams = streams
+    take(connections: message["connections"]?.array ?? [])
+    take(streams: message["streams"]?.array ?? [], before: wereStreams)
+    media.resumed()
+    for (number, signal) in unconfirmed { send(signal, number) }
+  }
+
+  private func take(connections list: [JSON]) {
+    let now = list.compactMap(VonageConnection.init)
+    for gone in connections where !now.contains(gone) { removed(gone) }
+    for new in now where !connections.contains(new) { added(new) }
+  }
+
+  private func take(streams list: [JSON], before: [VonageStream]) {
+    let now = list.compactMap(VonageStream.init)
+    for gone in streams where !now.contains(where: { $0.id == gone.id }) { removed(gone) }
+    for stream in now where stream.connection != own {
+      if before.contains(where: { $0.id == stream.id }) { changed(stream) } else { added(stream) }
+    }
+  }
+
+  // MARK: Receiving
+
+  private func received(_ message: MessageContent) {
+    switch (message.type, state) {
+    case ("connected", .connecting): connected(message)
+    case ("resumed", .reconnecting): resumed(message)
+    case ("error", _): failed(message)
+    case ("disconnected", .connected), ("disconnected", .reconnecting):
+      let reason = message["reason"]?.string ?? ""
+      end(["forceDisconnected", "mediaIdle"].contains(reason) ? reason : "other")
+    case ("connection", .connected): presence(message)
+    case ("stream", .connected): streamEvent(message)
+    case ("signal", .connected): signalled(message)
+    case ("signalConfirmed", .connected): confirmed(message)
+    case ("muted", .connected): media.forceMuted(message)
+    case ("published", .connected): media.published(message)
+    case ("subscribe", .connected): media.wanted(message)
+    case ("unsubscribe", .connected): media.unwanted(message)
+    case ("media", .connected): media.received(message)
+    case ("videoQuality", .connected): media.qualityChanged(message)
+    default: trace.event(PeerEvents.messageRejected.name, "reason", "unexpected \(message.type)")
+    }
+  }
+
+  private func connected(_ message: MessageContent) {
+    guard let own = message["connection"].flatMap(VonageConnection.init), let secret = message["secret"]?.string,
+      let role = message["role"]?.string.flatMap(VonageRole.init),
+      let mode = message["mode"]?.string.flatMap(VonageMode.init)
+    else { return fail("2000") }
+    stateTimer?.cancel()
+    (self.own, self.secret, self.role, isRelayed) = (own, secret, role, mode == .relayed)
+    trace.enter("session.state", State.connected.rawValue, on: "accepted")
+    trace.set("session.mode", mode.rawValue)
+    callbacks.call("sessionDidConnect") { [weak self] in self?.media.sessionConnected() }
+    take(connections: message["connections"]?.array ?? [])
+    take(streams: message["streams"]?.array ?? [], before: [])
+  }
+
+  /// An error ends a session, or it is about a publisher, a subscriber or a request.
+  private func failed(_ message: MessageContent) {
+    let code = message["code"]?.integer.map { "\($0)" } ?? "other"
+    switch (message["domain"]?.string, state) {
+    case ("publisher", .connected): media.publisherFailed(message["stream"]?.string ?? "", "publisher.\(code)")
+    case ("subscriber", .connected): media.subscriberFailed(message["stream"]?.string ?? "", "subscriber.\(code)")
+    case ("request", .connected): raise(code)
+    case (_, .connecting): fail(VonageCode.end(code))
+    case ("session", .reconnecting): lose()
+    default: trace.event(PeerEvents.messageRejected.name, "reason", "an error that nobody waits for")
+    }
+  }
+
+  /// Raises a declared code; another one is not known.
+  func raise(_ code: String) {
+    if VonageCode.errorCodes.contains(where: { $0.name == code }) { trace.raise(code) }
+  }
+
+  // MARK: Presence
+
+  private func presence(_ message: MessageContent) {
+    guard let connection = message["connection"].flatMap(VonageConnection.init), connection != own else { return }
+    let isKnown = connections.contains(connection)
+    switch message["event"]?.string {
+    case "created" where !isKnown: added(connection)
+    case "destroyed" where isKnown: removed(connection)
+    default: break
+    }
+  }
+
+  private func added(_ connection: VonageConnection) {
+    connections.append(connection)
+    callbacks.call("sessionConnectionCreated", user: connection.user)
+    showPresence()
+  }
+
+  private func removed(_ connection: VonageConnection) {
+    for stream in streams where stream.connection == connection { removed(stream) }
+    connections.removeAll { $0 == connection }
+    callbacks.call("sessionConnectionDestroyed", user: connection.user)
+    showPresence()
+  }
+
+  private func streamEvent(_ message: MessageContent) {
+    guard let stream = message["stream"].flatMap(VonageStream.init) else { return }
+    guard stream.connection != own else { return media.ownStream(stream, message["event"]?.string ?? "") }
+    let isKnown = streams.contains { $0.id == stream.id }
+    switch message["event"]?.string {
+    case "created" where !isKnown: added(stream)
+    case "destroyed" where isKnown: removed(stream)
+    case "changed" where isKnown: changed(stream)
+    default: break
+    }
+  }
+
+  private func added(_ stream: VonageStream) {
+    streams.append(stream)
+    callbacks.call("sessionStreamCreated", user: stream.connection.user) { [weak self] in
+      if let self, settings.subscribes, state == .connected { media.subscribeIfNew(to: stream.id) }
+    }
+    showPresence()
+  }
+
+  private func removed(_ stream: VonageStream) {
+    streams.removeAll { $0.id == stream.id }
+    callbacks.call("sessionStreamDestroyed", user: stream.connection.user)
+    media.streamGone(stream.id)
+    showPresence()
+  }
+
+  private func changed(_ stream: VonageStream) {
+    guard let index = streams.firstIndex(where: { $0.id == stream.id }) else { return }
+    let before = streams[index]
+    streams[index] = stream
+    if before.hasVideo != stream.hasVideo { media.videoChanged(of: stream) }
+    showPresence()
+  }
+
+  private func showPresence() {
+    func names(_ users: [String]) -> String { users.isEmpty ? "none" : users.sorted().joined(separator: " ") }
+    trace.set("connections", names(connections.map(\.user)))
+    trace.set("streams", names(streams.map(\.connection.user)))
+    trace.set("streams.audio", names(streams.filter(\.hasAudio).map(\.connection.user)))
+    trace.set("streams.video", names(streams.filter(\.hasVideo).map(\.connection.user)))
+  }
+
+  // MARK: Signals
+
+  /// Sends a signal, or keeps it for after the reconnection.
+  func signal(_ signal: VonageSignal) throws(ActionError) {
+    guard [.connected, .reconnecting].contains(state) else {
+      raise("1010")
+      throw ActionError("the session is not connected")
+    }
+    if let code = signal.problem {
+      raise(code)
+      throw ActionError(code == "1413" ? "more than 8 KB of data" : "the type is invalid")
+    }
+    guard state == .connected || signal.retriesAfterReconnect else { return }
+    signalCount += 1
+    unconfirmed.append((signalCount, signal))
+    if state == .connected { send(signal, signalCount) }
+  }
+
+  private func send(_ signal: VonageSignal, _ number: Int64) {
+    send(
+      "signal",
+      [
+        ("number", .integer(number)), ("name", .string(signal.type)), ("data", .string(signal.data)),
+        ("to", signal.to.map(JSON.string)),
+      ])
+  }
+
+  private func signalled(_ message: MessageContent) {
+    guard let number = message["number"]?.integer, number > lastSignal, let type = message["name"]?.string,
+      let data = message["data"]?.string
+    else { return }
+    lastSignal = number
+    callbacks.call(
+      "sessionReceivedSignal", user: message["from"]?.string, signal: VonageSignal(type: type, data: data))
+  }
+
+  private func confirmed(_ message: MessageContent) {
+    unconfirmed.removeAll { $0.number == message["number"]?.integer }
+    if let code = message["code"]?.integer { raise("\(code)") }
+  }
+
+  // MARK: Moderation
+
+  /// Asks the server to disconnect or to mute another user.
+  func moderate(_ request: String, _ user: String) throws(ActionError) {
+    guard state == .connected else {
+      raise("1010")
+      throw ActionError("the session is not connected")
+    }
+    guard role == .moderator else {
+      raise(request == "disconnect" ? "1520" : "1540")
+      throw ActionError("the token does not permit that")
+    }
+    guard let target = connections.first(where: { $0.user == user }) else { throw ActionError("not in the session") }
+    send("moderate", [("request", .string(request)), ("connection", .string(target.id))])
+  }
+
+  // MARK: The end
+
+  /// Leaves the session.
+  func disconnect() { end("disconnected") }
+
+  /// Ends a session that never was connected.
+  private func fail(_ code: String) {
+    finish(code) {
+      trace.enter("session.state", State.failed.rawValue, on: "refusal or timeout")
+      callbacks.call("sessionDidFailWithError", error: code)
+    }
+  }
+
+  /// Ends a session whose connection did not come back.
+  private func lose() {
+    finish("1022") {
+      trace.enter("session.state", State.notConnected.rawValue, on: "connection lost for good")
+      callbacks.call("sessionDidFailWithError", error: "1022")
+      callbacks.call("sessionDidDisconnect")
+    }
+  }
+
+  private func end(_ code: String) {
+    let wasConnected = [.connected, .reconnecting].contains(state)
+    finish(code) {
+      if wasConnected {
+        trace.enter("session.state", State.disconnecting.rawValue, on: "disconnect, or the server")
+      }
+      trace.enter("session.state", State.notConnected.rawValue, on: "disconnected")
+      if wasConnected { callbacks.call("sessionDidDisconnect") }
+    }
+  }
+
+  private func finish(_ code: String, _ say: () -> Void) {
+    guard !isOver else { return }
+    isOver = true
+    say()
+    windowTimer = nil
+    for timer in [stateTimer, retryTimer] { timer?.cancel() }
+    // A server that has not ended the session itself may have let this client in.
+    if ["disconnected", "1020", "2000"].contains(code), link?.isOpen == true { send("disconnect") }
+    link?.close()
+    link = nil
+    for stream in streams where media.isSubscribed(to: stream.id) {
+      callbacks.call("sessionStreamDestroyed", user: stream.connection.user)
+    }
+    (connections, streams, unconfirmed) = ([], [], [])
+    media.end()
+    showPresence()
+    trace.set("session.mode", "none")
+    trace.set(PeerEvents.accepted.name, false)
+    trace.end(code)
+  }
+}
