@@ -53,6 +53,7 @@ import Vocabulary
     bench.begin("bob", "a1", with: "alice", at: 50)
     bench.set("bob", "indicator", "none", at: 60)
     bench.set("bob", "mic.open", true, at: 100)
+    bench.judge.advance(to: .zero + .seconds(1))
     #expect(bench.findings == ["indicator: bob's indicator was none at 0.10 s, and should be orange"])
   }
 
