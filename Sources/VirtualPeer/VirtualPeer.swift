@@ -153,8 +153,14 @@ public final class VirtualPeer {
       process: .init(
         tell: { [unowned self] in app?.deviceChanged($0) }, launch: { [unowned self] in launch() },
         end: { [unowned self] in endProcess() }))
-    callKit.perform = { [unowned self] in app?.perform($0) ?? false }
-    callKit.tell = { [unowned self] in app?.callKitChanged($0) }
+    callKit.perform = { [unowned self] action in
+      lifecycle.wake()
+      return app?.perform(action) ?? false
+    }
+    callKit.tell = { [unowned self] change in
+      lifecycle.wake()
+      app?.callKitChanged(change)
+    }
     pushKit.deliver = { [unowned self] push in
       lifecycle.wake()
       app?.received(push)

@@ -16,10 +16,14 @@ private final class CountingApp: CallApp {
         "count.state", states: [.init("none", "", as: .idle), .init("some", "", as: .connected)],
         transitions: [.init("none", "some", on: "tick")])
     ],
-    actions: [ActionDeclaration("tick", [], "Counts.", as: .begin(with: nil))], messages: [], endCodes: [])
+    actions: [
+      ActionDeclaration("tick", [], "Counts.", as: .begin(with: nil)),
+      ActionDeclaration("answer", [], "Answers.", as: .accept),
+    ], messages: [], endCodes: [])
   nonisolated(unsafe) static var launches: [Int] = []
   nonisolated(unsafe) static var ticks = 0
   nonisolated(unsafe) static var pushed = 0
+  nonisolated(unsafe) static var answered = 0
 
   let environment: PeerEnvironment
   init(environment: PeerEnvironment) { self.environment = environment }
@@ -44,6 +48,10 @@ private final class CountingApp: CallApp {
   }
 
   func perform(_ action: UserAction) throws(ActionError) { environment.trace.enter("count.state", "some", on: "tick") }
+  func perform(_ action: CallKitAction) -> Bool {
+    if action.kind == .answer { Self.answered += 1 }
+    return true
+  }
   func networkChanged() {}
   func shutDown() {}
   func received(_ push: VoIPPush) {
@@ -67,7 +75,7 @@ private final class CountingApp: CallApp {
     peer = VirtualPeer(
       .init(name: "alice", session: SessionConfiguration(certificate: certificate, cname: "alice"), servers: [:]),
       app: CountingApp.self, on: host, of: simulator)
-    (CountingApp.launches, CountingApp.ticks, CountingApp.pushed) = ([], 0, 0)
+    (CountingApp.launches, CountingApp.ticks, CountingApp.pushed, CountingApp.answered) = ([], 0, 0, 0)
     peer.start()
     run(for: .seconds(1))
   }
@@ -118,6 +126,18 @@ private final class CountingApp: CallApp {
     run(for: .seconds(20))
     #expect(CountingApp.launches == [1, 2] && CountingApp.pushed == 1)
     #expect(peer.lifecycle.state == .background)
+  }
+
+  @Test func `what the user does in the call UI wakes a suspended app, which keeps its audio`() {
+    peer.push([:])
+    run(for: .seconds(2))
+    change { $0.isSuspended = true }
+    #expect(peer.lifecycle.state == .suspended)
+    peer.perform(UserAction("answer"))
+    run(for: .seconds(2))
+    #expect(CountingApp.answered == 1)
+    #expect(peer.lifecycle.state == .background)
+    #expect(peer.device.audioSession.isActive)
   }
 
   @Test func `a push wakes a suspended app`() {

@@ -105,13 +105,17 @@ package final class AppLifecycle {
     let last = state
     if last == .suspended {
       runtime.resume()
-      if !isAudioTaken { device.endAudioInterruption() }
+      if !isAudioTaken {
+        device.endAudioInterruption()
+        callKit.audioIsFree()
+      }
     }
     write(next)
     // An app is not told that it is suspended.
     guard next != .suspended else {
       isWoken = false
       cancelSuspension()
+      callKit.audioIsTaken()
       device.interruptAudio()
       return runtime.suspend()
     }
@@ -139,7 +143,7 @@ package final class AppLifecycle {
     write(.terminated)
   }
 
-  /// Lets an app run that a VoIP push has reached, in the background if nobody sees it.
+  /// Lets an app run that a VoIP push or an action of CallKit has reached, in the background if nobody sees it.
   func wake() {
     guard state >= .suspended else { return }
     isWoken = true

@@ -232,6 +232,14 @@ public final class CallKit {
     tell(.didDeactivate)
   }
 
+  /// The system takes the audio from an app that it suspends.
+  func audioIsTaken() {
+    audioChange = nil
+    guard isAudioActive else { return }
+    isAudioActive = false
+    say(.deactivate, calls.first?.id ?? "")
+  }
+
   /// The audio that something else had is free again.
   func audioIsFree() { if wantsAudio, !isAudioActive { updateAudio() } }
 
