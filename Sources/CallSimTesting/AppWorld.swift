@@ -21,6 +21,7 @@ public final class AppWorld {
   private var servers: [CallServerHost] = []
   private var endpoints: [String: VirtualPeer.Configuration.Server] = [:]
   private var peers: [VirtualPeer] = []
+  private let pushes = PushService()
   private let log = ValueLog()
 
   /// Starts the servers and the apps, and runs for a second of virtual time.
@@ -66,7 +67,8 @@ public final class AppWorld {
           runtime: HostRuntime(simulator: simulator, host: host, wallClock: WallClock()),
           media: declared.opensConnections
             ? .init(session: session(of: declared.name), userIDs: userIDs) : nil,
-          random: simulator.random.scoped("server").scoped(declared.name), trace: trace, name: declared.name))
+          pushes: pushes, random: simulator.random.scoped("server").scoped(declared.name), trace: trace,
+          name: declared.name))
     }
     runtime = HostRuntime(simulator: simulator, host: try addHost("test"), wallClock: WallClock())
     tasks = PeerTasks(clock: runtime.clock)
@@ -77,7 +79,10 @@ public final class AppWorld {
       configuration.settings = settings[name] ?? NamedValues([])
       peers.append(VirtualPeer(configuration, app: profile.app, on: try addHost(name), of: simulator))
     }
-    for peer in peers { peer.start() }
+    for peer in peers {
+      pushes.add(peer)
+      peer.start()
+    }
     run(for: .seconds(1))
   }
 

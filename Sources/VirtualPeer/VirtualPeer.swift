@@ -61,12 +61,20 @@ public final class VirtualPeer {
   public let device: Device
   package let runtime: HostRuntime
   /// The states of the app, as its system sees it.
-  package let lifecycle: AppLifecycle
-  private let app: any CallApp
+  package private(set) var lifecycle: AppLifecycle!
+  private let callKit: CallKit
+  private let pushKit: PushKit
+  /// The user's id at the servers.
+  let userID: String
+  /// The running app; nil while there is no process.
+  private var app: (any CallApp)?
+  private var makeApp: ((PeerTasks) -> any CallApp)!
+  private var launchCount = 0
   private let connections: PeerConnectionFactory
-  private let tasks: PeerTasks
+  private var tasks: PeerTasks
   private let trace: Trace
   private let subject: TraceSubject
+  private let peerTrace: PeerTrace
   private let interfaceNames: [(link: String, name: String)]
   private let userIDs: [String: String]
   private let vocabulary: ProfileVocabulary
@@ -126,24 +134,77 @@ public final class VirtualPeer {
       configuration: configuration.session, environment: connectionEnvironment, owner: name,
       names: vocabulary.connections, remotes: peers, stack: stack)
     tasks = PeerTasks(clock: runtime.clock)
-    app = type.init(
-      environment: PeerEnvironment(
-        name: name, userID: configuration.userIDs[name] ?? name, clock: runtime.clock, tasks: tasks,
-        random: random.scoped("app"), network: runtime.network, device: device,
-        connections: connections,
-        trace: PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary, peers: peers),
-        settings: configuration.settings, servers: configuration.servers.mapValues(\.endpoint)))
-    lifecycle = AppLifecycle(runtime: runtime, device: device, trace: trace, subject: subject) { [unowned app] change in
-      app.deviceChanged(change)
+    callKit = CallKit(device: device, clock: runtime.system, trace: trace, subject: subject)
+    pushKit = PushKit(callKit: callKit, clock: runtime.system, trace: trace, subject: subject)
+    userID = configuration.userIDs[name] ?? name
+    peerTrace = PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary, peers: peers)
+    makeApp = { [unowned self] tasks in
+      launchCount += 1
+      return type.init(
+        environment: PeerEnvironment(
+          name: name, userID: userID, launchCount: launchCount, clock: runtime.clock, tasks: tasks,
+          random: random.scoped(launchCount == 1 ? "app" : "app/\(launchCount)"), network: runtime.network,
+          device: device, callKit: callKit, pushKit: pushKit, connections: connections, trace: peerTrace,
+          settings: configuration.settings, servers: configuration.servers.mapValues(\.endpoint)))
     }
+    app = makeApp(tasks)
+    lifecycle = AppLifecycle(
+      runtime: runtime, device: device, callKit: callKit, trace: trace, subject: subject,
+      process: .init(
+        tell: { [unowned self] in app?.deviceChanged($0) }, launch: { [unowned self] in launch() },
+        end: { [unowned self] in endProcess() }))
+    callKit.perform = { [unowned self] action in
+      lifecycle.wake()
+      return app?.perform(action) ?? false
+    }
+    callKit.tell = { [unowned self] change in
+      lifecycle.wake()
+      app?.callKitChanged(change)
+    }
+    pushKit.deliver = { [unowned self] push in
+      lifecycle.wake()
+      app?.received(push)
+    }
+    pushKit.terminate = { [unowned self] in lifecycle.terminate() }
     runtime.onInterfacesChanged = { [unowned self] in interfacesChanged() }
   }
 
   /// Launches the app.
   public func start() {
     traceNetwork()
+    app?.start()
+  }
+
+  // MARK: The app's process
+
+  private func launch() {
+    tasks = PeerTasks(clock: runtime.clock)
+    let app = makeApp(tasks)
+    self.app = app
     app.start()
   }
+
+  /// Ends the app's process without a word to the app: its kernel closes what it had open.
+  private func endProcess() {
+    tasks.abandon()
+    runtime.endProcess { connections.processEnded() }
+    pushKit.processEnded()
+    callKit.processEnded()
+    device.processEnded()
+    app = nil
+    peerTrace.processEnded()
+  }
+
+  /// Takes a VoIP push from the push service, which reaches the device after its delay.
+  func push(_ payload: [String: String]) {
+    guard pushKit.isRegistered, !isShutDown else { return }
+    runtime.system.schedule(after: device.settings.pushDelay) { [unowned self] in
+      guard !isShutDown else { return }
+      pushKit.receive(payload, isOnline: !runtime.network.activeInterfaces.isEmpty)
+    }
+  }
+
+  // MARK: Actions
 
   /// Performs a user action. If the app refuses, the reason is written into the trace.
   ///
@@ -159,10 +220,17 @@ public final class VirtualPeer {
       } else if DataChannelVocabulary.actions.contains(where: { $0.name == action.name }) {
         guard let dataChannels else { throw ActionError("there are no data channels") }
         try dataChannels.perform(action, on: connections.openSubjects)
+      } else if callKit.shows(declaration?.role, isSeen: isSeen) {
+        guard action.values.all.isEmpty else {
+          throw ActionError("the system's call UI takes no '\(action.values.all[0].name)'")
+        }
+        callKit.touch(declaration?.role, isSeen: isSeen)
       } else if runtime.isSuspended {
         throw ActionError("the app is suspended")
-      } else {
+      } else if let app {
         try app.perform(withUserIDs(action))
+      } else {
+        throw ActionError("the app is not running")
       }
       return nil
     } catch {
@@ -170,6 +238,9 @@ public final class VirtualPeer {
       return error
     }
   }
+
+  /// Whether the app is before the user.
+  private var isSeen: Bool { lifecycle.state == .active }
 
   /// Replaces peer names by user ids: scenarios name peers, apps know users.
   private func withUserIDs(_ action: UserAction) -> UserAction {
@@ -202,7 +273,7 @@ public final class VirtualPeer {
     traceNetwork()
     guard !isShutDown else { return }
     connections.interfacesChanged()
-    app.networkChanged()
+    app?.networkChanged()
   }
 
   /// Writes the interface that the device prefers now.
@@ -218,8 +289,9 @@ public final class VirtualPeer {
   public func shutDown() {
     isShutDown = true
     lifecycle.shutDown()
+    callKit.shutDown()
     dataChannels?.shutDown()
-    app.shutDown()
+    app?.shutDown()
     tasks.shutDown()
     for connection in connections.openConnections { connection.close() }
   }

@@ -4,6 +4,8 @@ public struct ParameterDeclaration: Sendable {
   public enum Role: Sendable {
     /// Whether the app restarts ICE by itself: a flag.
     case restartsICE
+    /// Whether the app uses CallKit and PushKit: a flag.
+    case usesCallKit
   }
 
   /// The name in scenarios.
@@ -18,11 +20,13 @@ public struct ParameterDeclaration: Sendable {
   public let provenance: Provenance
   /// The meaning for checks, or nil.
   public let role: Role?
+  /// The flag among the settings without which this one changes nothing, or nil.
+  public let need: String?
 
   /// Declares a parameter.
   public init(
     _ name: String, _ type: ValueType, required: Bool = false, _ summary: String,
-    provenance: Provenance = .harnessDefault, as role: Role? = nil
+    provenance: Provenance = .harnessDefault, as role: Role? = nil, needing need: String? = nil
   ) {
     self.name = name
     self.type = type
@@ -30,6 +34,7 @@ public struct ParameterDeclaration: Sendable {
     self.summary = summary
     self.provenance = provenance
     self.role = role
+    self.need = need
   }
 }
 

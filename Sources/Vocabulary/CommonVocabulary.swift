@@ -78,8 +78,29 @@ public enum CommonVocabulary {
       "visible", .flag,
       "pictures of the other side are being shown; false after 1 s without a new one; of peers with video"),
     ValueDeclaration(
-      "app.state", .choice(["active", "inactive", "background", "suspended"]),
-      "the state of the app, as its system sees it; a suspended one runs nothing"),
+      "app.state", .choice(AppState.allCases.map(\.rawValue)),
+      "the state of the app, as its system sees it; a suspended one runs nothing, a terminated one has no process"),
+    ValueDeclaration(
+      "audio.output", .choice(AudioRoute.Output.allCases.map(\.rawValue)), "where the audio session plays"),
+    ValueDeclaration(
+      "audio.input", .choice(AudioRoute.Input.allCases.map(\.rawValue)), "where the audio session records"),
+    ValueDeclaration("audio.manual", .flag, "the app starts the audio unit itself (RTCAudioSession.useManualAudio)"),
+    ValueDeclaration(
+      "audio.enabled", .flag, "with manual audio, the audio unit may run (RTCAudioSession.isAudioEnabled)"),
+    ValueDeclaration(
+      "indicator", .choice(["none", "orange", "green"]),
+      "the dot of the system: orange while the microphone records, green while the camera does"),
+    ValueDeclaration("red-bar", .flag, "the bar of the system: an app in the background records"),
+    ValueDeclaration(
+      "camera.position", .choice(CameraPosition.allCases.map(\.rawValue)), "the camera in use"),
+    ValueDeclaration(
+      "camera.interruption", .choice(["none"] + CameraInterruption.allCases.map(\.rawValue)),
+      "why the system takes the camera from the app"),
+    ValueDeclaration(
+      "callkit", .choice(["none"] + CallKitWord.allCases.map(\.rawValue)),
+      "what CallKit, PushKit and the app said last to each other"),
+    ValueDeclaration(
+      "callkit.state", .choice(CallKitState.allCases.map(\.rawValue)), "the state of the oldest call that CallKit has"),
     network,
   ]
 

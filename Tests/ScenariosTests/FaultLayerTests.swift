@@ -4,6 +4,7 @@ import Profiles
 import STUN
 import SimNet
 import Testing
+import Vocabulary
 
 @testable import ScenarioFormat
 @testable import ScenarioRun
@@ -191,6 +192,10 @@ import Testing
         Variant("device.audio-interruption, peer: alice", ["taken": "true"]),
         Variant("device.phone-call, peer: alice, answered: true", ["phone": "answered"]),
         Variant("device.phone-call, peer: alice, answered: false", ["phone": "ringing"]),
+        Variant("device.kill, peer: alice", ["killed": "true"]),
+        Variant("device.memory-pressure, peer: alice", ["memory": "true"]),
+        Variant("device.route-change, peer: alice, accessory: headset", ["accessory": "headset"]),
+        Variant("device.camera-interruption, peer: alice, reason: video-in-use", ["camera": "video-in-use"]),
       ]
     },
     read: { world in
@@ -198,6 +203,9 @@ import Testing
       return [
         "left": "\(conditions.isLeft)", "covered": "\(conditions.isCovered)", "suspended": "\(conditions.isSuspended)",
         "taken": "\(conditions.isAudioTaken)", "phone": conditions.phoneCall.map { "\($0)" } ?? "none",
+        "killed": "\(conditions.isKilled)", "memory": "\(conditions.isMemoryShort)",
+        "accessory": conditions.accessory?.rawValue ?? "none",
+        "camera": conditions.cameraInterruption?.rawValue ?? "none",
       ]
     })
 

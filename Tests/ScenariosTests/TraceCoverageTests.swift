@@ -19,7 +19,7 @@ import Vocabulary
     ("regressions/18-rebinding-under-keepalive", ""), ("turn/tls-certificate-expires", ""),
     ("mobility/new-interface-trickled", ""), ("mobility/another-network", ""),
     ("carrier/renumbering", "[lifetime=25s]"), ("security/hostile-description", "[sdp=]"),
-    ("security/candidate-flood", ""), ("data/closing", "[by=alice,to=bob]"),
+    ("security/candidate-flood", ""), ("data/closing", "[by=alice,to=bob]"), ("connectycube/push-lost", ""),
   ]
 
   /// Kinds that no run of a test writes, each with the reason.

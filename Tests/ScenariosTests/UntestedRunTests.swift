@@ -140,6 +140,8 @@ import Testing
     ("stun.silent, server: relay", "nobody asked the server"),
     ("signal.disconnect, peer: carol", "carol had no connection, and made none"),
     ("device.audio-late, peer: carol, by: 50ms", "none of its audio was so late"),
+    ("device.memory-pressure, peer: alice", "nothing of the app changed"),
+    ("device.camera-interruption, peer: alice, reason: video-in-use", "nothing of the app changed"),
   ]
 
   private func run(fault: String, for duration: String) throws -> RunResult {
@@ -182,6 +184,7 @@ import Testing
     "firewall.block, network: alice/wifi, protocol: udp, for: 3s", "signal.disconnect, peer: alice, for: 400ms",
     "clock.jump, peer: alice, by: 1h", "nat.set, network: alice/wifi, quota: 1",
     "device.audio-late, peer: bob, by: 20ms", "device.background, peer: alice, for: 1s",
+    "device.kill, peer: bob, for: 100ms", "device.route-change, peer: bob, accessory: headset, for: 1s",
     "device.audio-interruption, peer: bob, for: 1s", "device.phone-call, peer: bob, answered: false, for: 1s",
   ])
   func `a fault that met something is fine`(fault: String) throws {

@@ -18,6 +18,10 @@ final class CallClient {
   private var wantsRestart = false
   /// The audio session's configuration before the call.
   private var formerAudio: AudioSession?
+  /// The app's use of CallKit; nil without.
+  private(set) var callKit: CallKitUse?
+  private var isMuted = false
+  private var isHeld = false
 
   private var trace: PeerTrace { environment.trace }
 
@@ -26,6 +30,7 @@ final class CallClient {
     self.chat = chat
     settings = ConnectyCubeSettings(environment.settings)
     random = environment.random.stream("session-ids")
+    if let use = settings.callKit { callKit = CallKitUse(use, of: self) }
   }
 
   var state: String { trace.state(of: "session.state") ?? "none" }
@@ -56,6 +61,7 @@ final class CallClient {
     let session = ConnectyCubeSession(
       id: newID(), initiator: environment.userID, others: users, isVideo: video, of: self)
     begin(session, on: "createNewSession")
+    if let callKit { return callKit.start(session, userInfo) }
     initializeAudio()
     session.start(userInfo)
   }
@@ -86,12 +92,39 @@ final class CallClient {
 
   func hangUp(_ userInfo: [JSON.Member]) throws(ActionError) {
     let session = try current()
+    if let callKit, callKit.requestsEnd(of: session, userInfo) { return }
+    end(session, userInfo)
+  }
+
+  func end(_ session: ConnectyCubeSession, _ userInfo: [JSON.Member]) {
     if session.isAccepted { session.hangUp(userInfo) } else { session.reject(userInfo) }
   }
 
+  func userMuted(_ isMuted: Bool) throws(ActionError) {
+    let session = try current()
+    if let callKit, callKit.requestsMute(of: session, isMuted) { return }
+    setMuted(isMuted)
+  }
+
+  func setMuted(_ isMuted: Bool) {
+    self.isMuted = isMuted
+    updateMicrophone()
+    trace.set("mic.muted", isMuted)
+  }
+
+  func setHeld(_ isHeld: Bool) {
+    self.isHeld = isHeld
+    updateMicrophone()
+  }
+
+  private func updateMicrophone() { session?.setTracks { $0.isAudioEnabled = !isMuted && !isHeld } }
+
+  /// Whether a session of this id has ended here.
+  func isOver(_ id: String) -> Bool { ended.contains(id) }
+
   private func begin(_ session: ConnectyCubeSession, on event: String) {
     self.session = session
-    wantsRestart = false
+    (wantsRestart, isMuted, isHeld) = (false, false, false)
     trace.begin(call: session.id, with: session.opponents.map(\.id))
     trace.set("mic.muted", false)
     trace.set("camera.off", false)
@@ -108,7 +141,7 @@ final class CallClient {
 
   // MARK: Audio
 
-  private func initializeAudio() {
+  func initializeAudio() {
     switch settings.audioSession {
     case .never: return
     case .firstCall where hasInitializedAudio: return
@@ -116,16 +149,20 @@ final class CallClient {
     }
     hasInitializedAudio = true
     formerAudio = environment.device.audioSession
-    environment.device.configureAudioSession(category: .playAndRecord, mode: .voiceChat, options: .duckOthers)
-    environment.device.setAudioSessionActive(true)
+    environment.device.configureAudioSession(
+      category: .playAndRecord, mode: settings.audioMode, options: .duckOthers)
+    // With CallKit the system activates it.
+    if callKit == nil { environment.device.setAudioSessionActive(true) }
   }
 
   /// Takes the audio again for a call that had it before an interruption.
   func resumeAudio() {
-    if session?.isAccepted == true, formerAudio != nil { environment.device.setAudioSessionActive(true) }
+    if session?.isAccepted == true, formerAudio != nil, callKit == nil {
+      environment.device.setAudioSessionActive(true)
+    }
   }
 
-  private func deinitializeAudio() {
+  func deinitializeAudio() {
     guard let formerAudio else { return }
     self.formerAudio = nil
     environment.device.setAudioSessionActive(false)
@@ -168,6 +205,10 @@ final class CallClient {
       trace.raise(isInitialized ? "cc.too_many_participants" : "cc.not_initialized")
       return
     }
+    if let callKit, callKit.isDeclined(signal.sessionID) {
+      ended.insert(signal.sessionID)
+      return refuse(signal, from: sender)
+    }
     guard session == nil else {
       trace.notify("didReceiveNewSession")
       trace.raise("cc.busy")
@@ -184,6 +225,7 @@ final class CallClient {
     guard let caller = session.opponent(sender) else { return }
     if !signal.userInfo.isEmpty { caller.trace.set("user-info", signal.info) }
     session.received(call: sdp, from: caller)
+    callKit?.incoming(session)
   }
 
   private func refuse(_ signal: CallSignal, from user: String) {
@@ -200,10 +242,11 @@ final class CallClient {
     guard self.session === session else { return }
     self.session = nil
     ended.insert(session.id)
-    deinitializeAudio()
+    if callKit == nil { deinitializeAudio() }
     enter("closed", on: event)
     trace.notify("sessionDidClose")
     trace.end(code)
+    callKit?.closed(session, code)
   }
 
   func networkChanged() {
@@ -220,7 +263,8 @@ final class CallClient {
   }
 
   func shutDown() {
-    guard let session else { return }
+    callKit?.shutDown()
+    guard let session else { return deinitializeAudio() }
     self.session = nil
     session.shutDown()
     deinitializeAudio()

@@ -25,6 +25,7 @@ public final class ConnectyCubeApp: CallApp {
     chat.onMalformed = { trace.raise("cc.bad_signal") }
     chat.onStanza = { [weak client] in client?.received($0) }
     if client.settings.initializesSDK { client.initialize() }
+    if client.callKit != nil { environment.pushKit.register() }
     chat.connect()
   }
 
@@ -39,15 +40,22 @@ public final class ConnectyCubeApp: CallApp {
     case "reject": try client.reject(info)
     case "hangup": try client.hangUp(info)
     case "mute", "unmute":
-      let isMuted = action.name == "mute"
-      try client.current().setTracks { $0.isAudioEnabled = !isMuted }
-      environment.trace.set("mic.muted", isMuted)
+      try client.userMuted(action.name == "mute")
     case "camera-off", "camera-on":
       let session = try client.current()
       guard session.isVideo else { throw ActionError("this call has no video") }
       let isOff = action.name == "camera-off"
       session.setTracks { $0.isVideoEnabled = !isOff }
       environment.trace.set("camera.off", isOff)
+    case "audio-device":
+      let output = action.values.text("to").flatMap(AudioRoute.Output.init) ?? .speaker
+      guard environment.device.setOutput(output) else {
+        environment.trace.raise("cc.audio_device")
+        throw ActionError("the audio session has no \(output.rawValue)")
+      }
+    case "switch-camera":
+      guard try client.current().isVideo else { throw ActionError("this call has no video") }
+      guard environment.device.switchCamera() else { throw ActionError("the device has no other camera") }
     case "ice-restart":
       guard try client.current().restartICE() else { throw ActionError("no connection that this user offered") }
     default: throw ActionError("unknown action '\(action.name)'")
@@ -62,6 +70,12 @@ public final class ConnectyCubeApp: CallApp {
   public func deviceChanged(_ change: DeviceChange) {
     if case .audioInterruptionEnded(shouldResume: true) = change { client.resumeAudio() }
   }
+
+  public func perform(_ action: CallKitAction) -> Bool { client.callKit?.perform(action) ?? false }
+
+  public func callKitChanged(_ change: CallKitChange) { client.callKit?.changed(change) }
+
+  public func received(_ push: VoIPPush) { client.callKit?.received(push) }
 
   public func shutDown() {
     client.shutDown()

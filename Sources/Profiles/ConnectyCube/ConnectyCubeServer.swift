@@ -27,6 +27,8 @@ public final class ConnectyCubeServer: CallServer {
   private let environment: ServerEnvironment
   private var clients: [Client] = []
   private var connectionCount = 0
+  /// The sessions and users for which a push was sent.
+  private var pushed: Set<[String]> = []
 
   /// Creates the server; it does nothing before ``start()``.
   public init(environment: ServerEnvironment) { self.environment = environment }
@@ -183,6 +185,16 @@ public final class ConnectyCubeServer: CallServer {
     stamped.attributes.removeAll { $0.name == "from" }
     stamped.attributes.append(.init(name: "from", value: "\(XMPP.address(of: sender))/ios"))
     deliver(SignallingMessage(type: content.type, from: sender, to: recipient, text: stamped.description))
+    push(content, from: sender, to: recipient)
+  }
+
+  /// Sends the push of a call with its first signal. In the product the caller's app asks for it by another request:
+  /// that is not modelled.
+  private func push(_ content: MessageContent, from sender: String, to recipient: String) {
+    guard content.type == CallSignal.Kind.call.rawValue, let id = content["sessionID"]?.string,
+      content["callerID"]?.string == sender, pushed.insert([id, recipient]).inserted
+    else { return }
+    environment.push(["sessionID": id, "callerID": sender], to: recipient)
   }
 
   /// A headline for a user who is not connected is dropped (RFC 6121 section 8.5.2.2).

@@ -232,7 +232,9 @@ final class ConnectyCubeSession {
   }
 
   func connected(_ opponent: Opponent) {
-    if client.state == "connecting" { client.enter("connected", on: "connectedToUser") }
+    guard client.state == "connecting" else { return }
+    client.enter("connected", on: "connectedToUser")
+    if isInitiator { environment.callKit.reportOutgoingCallConnected(id) }
   }
 
   func disconnected(_ opponent: Opponent) {

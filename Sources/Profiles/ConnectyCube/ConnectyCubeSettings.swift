@@ -25,6 +25,9 @@ struct ConnectyCubeSettings {
   let initializesSDK: Bool
   let audioSession: AudioInitialization
   let bandwidth: BandwidthLimit
+  let audioMode: AudioSession.Mode
+  /// How the app uses CallKit; nil if it does not.
+  let callKit: CallKitSettings?
 
   init(_ values: NamedValues) {
     answerInterval = max(values.duration("answer-interval") ?? .seconds(45), Self.leastAnswerInterval)
@@ -36,6 +39,55 @@ struct ConnectyCubeSettings {
     initializesSDK = values.flag("initialize-rtc") ?? true
     audioSession = values.text("audio-session").flatMap(AudioInitialization.init) ?? .everyCall
     bandwidth = BandwidthLimit(audio: values.rate("audio-bandwidth"), video: values.rate("video-bandwidth"))
+    audioMode = values.text("audio-mode") == Self.videoChat ? .videoChat : .voiceChat
+    callKit = values.flag(ConnectyCubeApp.callKit) == true ? CallKitSettings(values) : nil
+  }
+
+  static let voiceChat = "voice-chat"
+  static let videoChat = "video-chat"
+}
+
+/// How the app does what the documentation asks of an app with CallKit: as it says, or in one of the ways that break it.
+struct CallKitSettings {
+  /// When manual audio is turned on.
+  enum ManualAudio: String, CaseIterable, Sendable {
+    case beforeReport = "before-report"
+    case afterReport = "after-report"
+    case never
+  }
+
+  /// When the audio unit may run.
+  enum AudioEnabling: String, CaseIterable, Sendable {
+    case didActivate = "did-activate"
+    case answerAction = "answer-action"
+  }
+
+  /// When the audio session is taken down.
+  enum AudioDeinitialization: String, CaseIterable, Sendable {
+    case didDeactivate = "did-deactivate"
+    case endAction = "end-action"
+    /// In the callback `sessionDidClose`, as an app without CallKit does.
+    case sessionDidClose = "session-did-close"
+    /// The same, unless the session is active because of somebody else.
+    case sessionDidCloseGuarded = "session-did-close-guarded"
+  }
+
+  /// What the app does with a push.
+  enum PushReport: String, CaseIterable, Sendable { case once, twice, never }
+
+  let manualAudio: ManualAudio
+  let audioEnabling: AudioEnabling
+  let audioDeinitialization: AudioDeinitialization
+  let pushReport: PushReport
+  /// Whether manual audio and the audio unit are off again after the end action.
+  let resetsAudio: Bool
+
+  init(_ values: NamedValues) {
+    manualAudio = values.text("manual-audio").flatMap(ManualAudio.init) ?? .beforeReport
+    audioEnabling = values.text("audio-enabling").flatMap(AudioEnabling.init) ?? .didActivate
+    audioDeinitialization = values.text("audio-deinitialization").flatMap(AudioDeinitialization.init) ?? .didDeactivate
+    pushReport = values.text("push-report").flatMap(PushReport.init) ?? .once
+    resetsAudio = values.flag("audio-reset") ?? true
   }
 }
 

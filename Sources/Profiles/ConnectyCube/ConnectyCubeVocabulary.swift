@@ -23,6 +23,8 @@ extension ConnectyCubeApp {
       code("cc.not_connected_to_chat", "A call needs the chat, which is not connected."),
       code("cc.not_initialized", "The SDK was used before it was initialized."),
       code("cc.too_many_participants", "A call has at most four participants."),
+      code(
+        "cc.audio_device", "The audio device could not be changed: the session is inactive, or its mode forbids it."),
       code("cc.bad_signal", "A stanza was no signal of a call, or was incomplete, and was ignored."),
     ],
     values: [
@@ -56,7 +58,10 @@ extension ConnectyCubeApp {
         "audio-bandwidth", .rate, "a b=AS line in the audio section of descriptions; none", provenance: .documented),
       ParameterDeclaration(
         "video-bandwidth", .rate, "a b=AS line in the video section of descriptions; none", provenance: .documented),
-    ],
+      ParameterDeclaration(
+        "audio-mode", .choice([ConnectyCubeSettings.voiceChat, ConnectyCubeSettings.videoChat]),
+        "the mode of the audio session; voice-chat", provenance: .documented),
+    ] + callKitSettings,
     servers: [ServerDeclaration(chatServer, "passes XMPP messages between users that are connected")],
     connections: .peers)
 
@@ -149,7 +154,43 @@ extension ConnectyCubeApp {
     ActionDeclaration("camera-off", [], "Disable the local video track; black pictures go on."),
     ActionDeclaration("camera-on", [], "Enable the local video track."),
     ActionDeclaration(
+      "audio-device",
+      [
+        ParameterDeclaration(
+          "to", .choice(["receiver", "speaker"]), required: true, "where to play", provenance: .documented)
+      ], "Change the audio device (currentAudioDevice)."),
+    ActionDeclaration("switch-camera", [], "Use the other camera, where the device has one."),
+    ActionDeclaration(
       "ice-restart", [], "Restart ICE on every connection that this user offered.", as: .restartICE),
+  ]
+
+  // MARK: CallKit
+
+  static let callKit = "callkit"
+
+  private static let callKitSettings = [
+    ParameterDeclaration(
+      callKit, .flag, "use CallKit, and PushKit for calls while the app does not run; false", provenance: .documented,
+      as: .usesCallKit),
+    ParameterDeclaration(
+      "manual-audio", .choice(CallKitSettings.ManualAudio.allCases.map(\.rawValue)),
+      "with callkit, when useManualAudio is set; before-report", provenance: .documented,
+      needing: callKit),
+    ParameterDeclaration(
+      "audio-enabling", .choice(CallKitSettings.AudioEnabling.allCases.map(\.rawValue)),
+      "with callkit, when audioEnabled is set; did-activate", provenance: .documented,
+      needing: callKit),
+    ParameterDeclaration(
+      "audio-deinitialization", .choice(CallKitSettings.AudioDeinitialization.allCases.map(\.rawValue)),
+      "with callkit, when the SDK's audio session is deinitialized; did-deactivate",
+      provenance: .documented, needing: callKit),
+    ParameterDeclaration(
+      "audio-reset", .flag, "with callkit, reset useManualAudio and audioEnabled in the end action; true",
+      provenance: .documented, needing: callKit),
+    ParameterDeclaration(
+      "push-report", .choice(CallKitSettings.PushReport.allCases.map(\.rawValue)),
+      "with callkit, how often a push is reported before it is completed; once", provenance: .documented,
+      needing: callKit),
   ]
 
   // MARK: Messages

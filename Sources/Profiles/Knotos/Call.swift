@@ -57,6 +57,10 @@ final class Call {
   var camera: Transceiver.ID?
   /// Whether the user muted the call.
   var isMuted = false
+  /// Whether CallKit holds the call.
+  var isHeld = false
+  /// The id of the call at CallKit: that of the user's own call where another's took its place.
+  var callKitID: String
   var isCameraOff = false
   /// The candidates of both sides that wait for the user to accept; nil while none must wait.
   var withheld: [() -> Void]?
@@ -69,6 +73,7 @@ final class Call {
 
   init(id: String, peer: String, isCaller: Bool) {
     self.id = id
+    callKitID = id
     self.peer = peer
     self.isCaller = isCaller
   }

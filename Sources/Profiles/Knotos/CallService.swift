@@ -13,6 +13,7 @@ final class CallService: PeerConnectionDelegate {
     var audioSession: AudioSessionOrder
     var restartsICE: Bool
     var resetAfter: Interval
+    var usesCallKit: Bool
 
     init(_ arguments: NamedValues) {
       ringTimeout = arguments.duration("ring-timeout") ?? .seconds(45)
@@ -20,6 +21,7 @@ final class CallService: PeerConnectionDelegate {
       audioSession = arguments.text("audio-session").flatMap(AudioSessionOrder.init) ?? .before
       restartsICE = arguments.flag("ice-restart") ?? false
       resetAfter = arguments.duration("reset-after") ?? .seconds(1)
+      usesCallKit = arguments.flag("callkit") ?? false
     }
   }
 
@@ -28,7 +30,11 @@ final class CallService: PeerConnectionDelegate {
   private let settings: Settings
   var trace: PeerTrace { environment.trace }
 
-  private var call: Call?
+  private(set) var call: Call?
+  /// Whether the app performs an end action of CallKit.
+  var isEndingForCallKit = false
+  var usesCallKit: Bool { settings.usesCallKit }
+  var configuresAudio: Bool { settings.audioSession != .never }
   private var callCount = 0
   /// The ids of ended calls: their late messages must not revive them.
   private var endedCalls: Set<String> = []
@@ -58,15 +64,22 @@ final class CallService: PeerConnectionDelegate {
     guard callee != environment.userID else { throw ActionError("a user cannot call itself") }
     callCount = Defect.callIDsOfProcess.isPlanted ? Self.nextOfProcess() : callCount + 1
     // Somebody may have guessed the next id, and ended that call before it was placed.
-    while endedCalls.contains("\(environment.name)-\(callCount)") { callCount += 1 }
-    let call = Call(id: "\(environment.name)-\(callCount)", peer: callee, isCaller: true)
+    while endedCalls.contains(newID) { callCount += 1 }
+    let call = Call(id: newID, peer: callee, isCaller: true)
     self.call = call
     trace.begin(call: call.id, with: call.peer)
     enter("calling", on: "startCall")
     trace.set(PeerEvents.accepted.name, true)
     open(call)
+    if usesCallKit { environment.callKit.request(CallKitAction(.start, of: call.callKitID)) }
     startRinging(call)
     if socket.state == .connected { sendOffer(call) } else { call.wantsOffer = true }
+  }
+
+  /// An id that no earlier launch of the app has given.
+  private var newID: String {
+    let launch = environment.launchCount == 1 ? "" : ".\(environment.launchCount)"
+    return "\(environment.name)\(launch)-\(callCount)"
   }
 
   func accept() throws(ActionError) {
@@ -95,6 +108,7 @@ final class CallService: PeerConnectionDelegate {
 
   func hangUp() throws(ActionError) {
     guard let call, state != "ended" else { throw ActionError("there is no call") }
+    guard !requests(.end, of: call) else { return }
     if state == "ringing" {
       try decline()
       return
@@ -106,13 +120,13 @@ final class CallService: PeerConnectionDelegate {
 
   func setMuted(_ muted: Bool) throws(ActionError) {
     guard let call, call.connection != nil else { throw ActionError("there is no call") }
-    mute(call, muted)
+    if !requests(.setMuted(muted), of: call) { mute(call, muted) }
   }
 
-  private func mute(_ call: Call, _ muted: Bool) {
+  func mute(_ call: Call, _ muted: Bool) {
     call.isMuted = muted
     if call.connection?.connectionState == .connected || !Defect.muteCompletesLate.isPlanted {
-      call.connection?.setTrackEnabled(!muted, of: call.microphone)
+      call.connection?.setTrackEnabled(!muted && !call.isHeld, of: call.microphone)
     }
     trace.set("mic.muted", muted)
   }
@@ -239,6 +253,7 @@ final class CallService: PeerConnectionDelegate {
     trace.set(PeerEvents.accepted.name, false)
     enter("ringing", on: "call_offer")
     if !Defect.ringTimerForgotten.isPlanted { startRinging(call) }
+    if usesCallKit { reportIncoming(call) }
     if Defect.earlyCandidatesConnect.isPlanted { setUpEarly(call, withholding: true) }
     if Defect.addressesRevealedWhileRinging.isPlanted { setUpEarly(call, withholding: false) }
   }
@@ -255,6 +270,7 @@ final class CallService: PeerConnectionDelegate {
     send(.hangup(reason: nil), own)
     let call = Call(id: callID, peer: own.peer, isCaller: false)
     call.pendingOffer = sdp
+    call.callKitID = own.callKitID
     if Defect.yieldedCallKeptOpen.isPlanted { call.yielded = own } else { own.close() }
     self.call = call
     trace.begin(call: call.id, with: call.peer)
@@ -329,6 +345,7 @@ final class CallService: PeerConnectionDelegate {
 
   /// Creates the peer connection, and configures the audio session at the time that the setting selects.
   private func open(_ call: Call) {
+    if usesCallKit { environment.device.setManualAudio(true) }
     if settings.audioSession == .before { configureAudio() }
     let connection = environment.connections.make()
     connection.delegate = self
@@ -360,12 +377,13 @@ final class CallService: PeerConnectionDelegate {
   func configureAudio() {
     environment.device.configureAudioSession(
       category: .playAndRecord, mode: .voiceChat, options: [.allowBluetooth, .allowBluetoothA2DP])
-    environment.device.setAudioSessionActive(true)
+    // With CallKit the system activates it.
+    if !usesCallKit { environment.device.setAudioSessionActive(true) }
   }
 
   /// Takes the audio again for a call that had it before an interruption.
   func resumeAudio() {
-    guard call?.connection != nil, settings.audioSession != .never else { return }
+    guard call?.connection != nil, settings.audioSession != .never, !usesCallKit else { return }
     environment.device.setAudioSessionActive(true)
   }
 
@@ -496,7 +514,7 @@ final class CallService: PeerConnectionDelegate {
     guard let call else { return }
     endedCalls.insert(call.id)
     if state != "connecting" || !Defect.captureOutlivesSetup.isPlanted { call.close() }
-    if settings.audioSession != .never { environment.device.setAudioSessionActive(false) }
+    releaseAudio(of: call)
     guard enter("ended", on: event) else { return }
     trace.set("call.reason", reason.rawValue)
     trace.end(code)
@@ -507,13 +525,19 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
+  private func releaseAudio(of call: Call) {
+    if usesCallKit { return endForCallKit(call) }
+    if settings.audioSession != .never { environment.device.setAudioSessionActive(false) }
+  }
+
   func shutDown() {
+    if usesCallKit { takeDownAudio() }
     guard let call else { return }
     self.call = nil
     guard state != "ended" else { return call.close() }
     send(state == "ringing" ? .decline : .hangup(reason: nil), call)
     call.close()
-    if settings.audioSession != .never { environment.device.setAudioSessionActive(false) }
+    releaseAudio(of: call)
   }
 
   // MARK: PeerConnectionDelegate
@@ -548,6 +572,7 @@ final class CallService: PeerConnectionDelegate {
       call.timer?.cancel()
       call.socketTimer?.cancel()
       enter("connected", on: "ICE and DTLS")
+      if call.isCaller { environment.callKit.reportOutgoingCallConnected(call.callKitID) }
       if Defect.muteCompletesLate.isPlanted { completeMute(call) }
     case .connected where state == "connected":
       // A restart has succeeded: cancel its timer.

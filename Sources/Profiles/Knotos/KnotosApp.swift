@@ -62,6 +62,10 @@ public final class KnotosApp: CallApp {
     if case .audioInterruptionEnded(shouldResume: true) = change { service.resumeAudio() }
   }
 
+  public func perform(_ action: CallKitAction) -> Bool { service.perform(action) }
+
+  public func callKitChanged(_ change: CallKitChange) { service.callKitChanged(change) }
+
   public func shutDown() {
     service.shutDown()
     socket.shutDown()

@@ -100,6 +100,7 @@ extension KnotosApp {
         "ice-restart", .flag, "restart ICE once when the network changes or ICE fails; false",
         as: .restartsICE),
       ParameterDeclaration("reset-after", .duration, "how long `ended` is shown before `idle`; 1s"),
+      ParameterDeclaration("callkit", .flag, "show calls by CallKit, without pushes; false", as: .usesCallKit),
     ])
 
   private static let messages = [

@@ -63,6 +63,9 @@ extension Device.Settings {
     audioClockDriftPPM = peer.clock.drift * 1e6
     mayRecord = peer.devices.permission == .granted
     hasBackgroundAudio = peer.devices.backgroundAudio
+    hasFrontCamera = peer.devices.frontCamera
+    incomingCalls = IncomingCalls(rawValue: peer.devices.incomingCalls.rawValue) ?? .shown
+    pushDelay = peer.devices.pushDelay
     hasVideo = peer.video != nil
     let camera = peer.devices.camera?.value ?? .talkingHead
     self.camera = hasVideo ? CameraSource(rawValue: camera.rawValue) : nil

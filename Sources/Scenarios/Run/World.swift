@@ -20,6 +20,8 @@ final class World {
   private var stun: [(name: String, host: STUNServerHost)] = []
   private var turn: [(name: String, host: TURNServerHost)] = []
   let programs = WorldPrograms()
+  /// The service by which servers push to devices.
+  let pushes = PushService()
   private var folder: String?
   private let certificates: ServerCertificates
   let dataChannelLedger = DataChannelLedger()
@@ -40,7 +42,10 @@ final class World {
   func turnServer(_ name: String) -> TURNServerHost? { turn.first { $0.name == name }?.host }
   func callServer(_ name: String) -> CallServerHost? { callServers.first { $0.name == name } }
 
-  func add(_ peer: VirtualPeer) { peers.append(peer) }
+  func add(_ peer: VirtualPeer) {
+    peers.append(peer)
+    pushes.add(peer)
+  }
   func add(_ server: CallServerHost) { callServers.append(server) }
   func add(_ server: STUNServerHost, named name: String) { stun.append((name, server)) }
   func add(_ server: TURNServerHost, named name: String) { turn.append((name, server)) }

@@ -115,7 +115,8 @@ struct WorldBuilder {
       }
       let host = CallServerHost(
         server: type, messages: profile.vocabulary.messages, runtime: runtime, port: server.signallingPort,
-        delay: server.delay, media: media, random: random, trace: simulator.trace, name: server.name)
+        delay: server.delay, media: media, pushes: world.pushes, random: random, trace: simulator.trace,
+        name: server.name)
       if scenario.timeline.contains(where: \.effect.readsMessages) { host.faults.keepLog() }
       world.add(host)
     }

@@ -4,7 +4,7 @@ internal import CallCore
 public struct UDPSocket: Hashable, Sendable, BitwiseCopyable {
   let index: UInt32
   /// The number of the socket within the run, so that a closed socket's handle never refers to a later one.
-  let serial: UInt32
+  package let serial: UInt32
 }
 
 /// A pending timer of a host.

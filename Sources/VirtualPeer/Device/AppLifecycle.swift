@@ -1,11 +1,12 @@
 internal import CallCore
-internal import Vocabulary
+package import Vocabulary
 
 /// The app's states, from what happens to its device: what the system tells the app, and what it takes from it.
 ///
-/// The rules are those of iOS for an app without CallKit. An app that is left runs on while it declares the audio
-/// background mode and its audio unit runs; without that it is suspended after ``grace``. A cellular call takes the audio
-/// while it rings, and suspends the app once it is answered.
+/// The rules are those of iOS. An app that is left runs on while it declares the audio background mode and its audio unit
+/// runs, and while CallKit has a call of it; else it is suspended after ``grace``. A cellular call takes the audio while it
+/// rings, and suspends the app once it is answered; where CallKit has a call, that one is held instead. A suspended or
+/// terminated app is woken or launched by a VoIP push.
 package final class AppLifecycle {
   /// The time for which an app runs on in the background without a reason: a harness default.
   static let grace = Interval.seconds(5)
@@ -14,37 +15,66 @@ package final class AppLifecycle {
   private let device: Device
   private let trace: Trace
   private let subject: TraceSubject
-  private let tell: (DeviceChange) -> Void
+  private let process: AppProcess
+  private let callKit: CallKit
   package private(set) var conditions = DeviceConditions()
   private var suspension: PeerTimer?
   package private(set) var state = AppState.active
-  /// The number of changes of the state and of interruptions.
+  /// The number of changes of the device that the app's state, its audio or its camera show.
   package private(set) var changeCount = 0
+  /// Whether something else has taken the audio, and not only rings beside a call that CallKit has.
+  private var isAudioTaken = false
+  /// Whether a cellular call holds the calls that CallKit has.
+  private var isHolding = false
+  /// Whether a push lets the app run that would be suspended.
+  private var isWoken = false
+  /// Whether the app has gone to the background, and has not been active since.
+  private var isCameraAway = false
+
+  /// What a lifecycle does to the process of an app.
+  struct AppProcess {
+    let tell: (DeviceChange) -> Void
+    let launch: () -> Void
+    let end: () -> Void
+  }
 
   init(
-    runtime: HostRuntime, device: Device, trace: Trace, subject: TraceSubject, tell: @escaping (DeviceChange) -> Void
+    runtime: HostRuntime, device: Device, callKit: CallKit, trace: Trace, subject: TraceSubject, process: AppProcess
   ) {
     self.runtime = runtime
     self.device = device
+    self.callKit = callKit
     self.trace = trace
     self.subject = subject
-    self.tell = tell
+    self.process = process
     trace.write(PeerEvents.appState, subject, state.rawValue)
-    device.onAudioStopped = { [unowned self] in watchBackground() }
+    device.onAudioChanged = { [unowned self] in watchBackground() }
+    callKit.onCallsChanged = { [unowned self] in watchBackground() }
   }
 
   package func set(_ conditions: DeviceConditions) {
     let before = self.conditions
     self.conditions = conditions
-    if conditions.takesAudio, !before.takesAudio { interruptAudio() }
+    if conditions.accessory != before.accessory { changeRoute() }
+    if conditions.isKilled, !before.isKilled, state != .terminated { terminate() }
+    if conditions.isMemoryShort, !before.isMemoryShort, state == .suspended { terminate() }
+    let takesAudio = conditions.takesAudio && (isAudioTaken || !callKit.hasCall)
+    if takesAudio, !isAudioTaken { interruptAudio() }
+    isAudioTaken = takesAudio
+    hold(conditions.phoneCall == .answered && !takesAudio)
     move(to: wanted)
-    if !conditions.takesAudio, device.isAudioTaken, state < .suspended { endAudioInterruption() }
+    updateCamera()
+    if !isAudioTaken, device.isAudioTaken, state < .suspended { endAudioInterruption() }
   }
 
   private var wanted: AppState {
-    if conditions.isSuspended || conditions.phoneCall == .answered { return .suspended }
-    if conditions.isLeft { return state == .suspended && !mayRun ? .suspended : .background }
-    return conditions.isCovered || conditions.phoneCall == .ringing ? .inactive : .active
+    guard conditions.isAway else {
+      return conditions.isCovered || conditions.phoneCall == .ringing ? .inactive : .active
+    }
+    guard state != .terminated else { return .terminated }
+    let isForced = conditions.isSuspended || (conditions.phoneCall == .answered && !isHolding)
+    if isForced, !isWoken { return .suspended }
+    return state == .suspended && !mayRun ? .suspended : .background
   }
 
   // MARK: States
@@ -52,72 +82,137 @@ package final class AppLifecycle {
   private func move(to wanted: AppState) {
     let states = AppState.allCases
     while state != wanted {
+      guard state != .terminated else {
+        // The user opens it.
+        launch(in: .inactive)
+        continue
+      }
       let index = states.firstIndex(of: state) ?? 0
       enter(states[state < wanted ? index + 1 : index - 1])
+      if conditions.isMemoryShort, state == .suspended { return terminate() }
     }
     watchBackground()
+  }
+
+  private func write(_ next: AppState) {
+    state = next
+    changeCount += 1
+    trace.write(PeerEvents.appState, subject, next.rawValue)
+    device.setInBackground(next == .background)
   }
 
   private func enter(_ next: AppState) {
     let last = state
     if last == .suspended {
       runtime.resume()
-      if !conditions.takesAudio { device.endAudioInterruption() }
+      if !isAudioTaken {
+        device.endAudioInterruption()
+        callKit.audioIsFree()
+      }
     }
-    state = next
-    changeCount += 1
-    trace.write(PeerEvents.appState, subject, next.rawValue)
+    write(next)
     // An app is not told that it is suspended.
     guard next != .suspended else {
-      suspension?.cancel()
-      suspension = nil
+      isWoken = false
+      cancelSuspension()
+      callKit.audioIsTaken()
       device.interruptAudio()
       return runtime.suspend()
     }
-    tell(.appState(next))
-    if next == .background, last == .inactive, device.setCameraInterrupted(true) { tell(.cameraInterrupted) }
-    if next == .active {
-      if device.setCameraInterrupted(false) { tell(.cameraInterruptionEnded) }
-      if !conditions.takesAudio, device.isAudioInterrupted { endAudioInterruption() }
-    }
+    process.tell(.appState(next))
+    if next == .background { isCameraAway = true }
+    if next == .active { (isCameraAway, isWoken) = (false, false) }
+    updateCamera()
+    if next == .active, !isAudioTaken, device.isAudioInterrupted { endAudioInterruption() }
+  }
+
+  private func launch(in first: AppState) {
+    isCameraAway = first == .background
+    write(first)
+    if !isAudioTaken { device.endAudioInterruption() }
+    process.launch()
+    updateCamera()
+  }
+
+  /// Ends the process of the app, which is not told.
+  func terminate() {
+    guard state != .terminated else { return }
+    isWoken = false
+    cancelSuspension()
+    process.end()
+    write(.terminated)
+  }
+
+  /// Lets an app run that a VoIP push or an action of CallKit has reached, in the background if nobody sees it.
+  func wake() {
+    guard state >= .suspended else { return }
+    isWoken = true
+    if state == .terminated { launch(in: .background) } else { enter(.background) }
+    watchBackground()
   }
 
   /// Whether the app may run in the background now.
-  private var mayRun: Bool { device.settings.hasBackgroundAudio && device.isAudioRunning }
+  private var mayRun: Bool { callKit.hasCall || (device.settings.hasBackgroundAudio && device.isAudioRunning) }
+
+  private func cancelSuspension() {
+    suspension?.cancel()
+    suspension = nil
+  }
 
   /// Gives an app in the background its last seconds, once it has no reason to run.
   private func watchBackground() {
-    guard state == .background, !mayRun else {
-      suspension?.cancel()
-      suspension = nil
-      return
-    }
+    guard state == .background, !mayRun else { return cancelSuspension() }
     guard suspension == nil else { return }
-    suspension = runtime.clock.schedule(after: Self.grace) { [unowned self] in
+    suspension = runtime.system.schedule(after: Self.grace) { [unowned self] in
       suspension = nil
-      if state == .background, !mayRun { enter(.suspended) }
+      guard state == .background, !mayRun else { return }
+      enter(.suspended)
+      if conditions.isMemoryShort { terminate() }
     }
   }
 
   /// Ends all at the end of the run.
   func shutDown() {
-    suspension?.cancel()
-    suspension = nil
+    cancelSuspension()
     runtime.resume()
-    device.onAudioStopped = nil
+    device.onAudioChanged = nil
+    callKit.onCallsChanged = nil
   }
 
-  // MARK: Audio
+  // MARK: Audio and camera
+
+  private func changeRoute() {
+    let before = device.audioRoute
+    device.setAccessory(conditions.accessory)
+    if device.audioRoute != before { changeCount += 1 }
+  }
 
   private func interruptAudio() {
     changeCount += 1
     device.interruptAudio()
-    if state < .suspended { tell(.audioInterruptionBegan) }
+    if state < .suspended { process.tell(.audioInterruptionBegan) }
   }
 
   private func endAudioInterruption() {
     changeCount += 1
     device.endAudioInterruption()
-    tell(.audioInterruptionEnded(shouldResume: true))
+    callKit.audioIsFree()
+    process.tell(.audioInterruptionEnded(shouldResume: true))
+  }
+
+  /// Holds the calls that CallKit has for a cellular call, or goes on with them.
+  private func hold(_ isHeld: Bool) {
+    guard isHeld != isHolding, !isHeld || callKit.hasCall else { return }
+    isHolding = isHeld
+    changeCount += 1
+    callKit.setHeldByPhoneCall(isHeld)
+  }
+
+  private func updateCamera() {
+    guard state < .suspended else { return }
+    let reason = isCameraAway ? CameraInterruption.background : conditions.cameraInterruption
+    guard reason != device.cameraInterruption, device.setCameraInterruption(reason) else { return }
+    changeCount += 1
+    process.tell(reason == nil ? .cameraInterruptionEnded : .cameraInterrupted)
   }
 }

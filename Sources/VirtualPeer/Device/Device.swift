@@ -20,8 +20,21 @@ public final class Device {
     public var audioClockDriftPPM = 0.0
     /// Whether the app declares the audio background mode, and so runs on in the background while it records or plays.
     public var hasBackgroundAudio = true
+    /// Whether the device has a camera at the front; it has one at the back in any case.
+    public var hasFrontCamera = true
+    /// What the system does with reported calls.
+    public var incomingCalls = IncomingCalls.shown
+    /// The time that a VoIP push takes to the device: a harness default.
+    public var pushDelay = Interval.seconds(1)
     /// Whether each connection sends back the audio it receives, instead of the microphone: an echo test service.
     public var echoes = false
+
+    /// What the user lets the system do with calls that an app reports.
+    public enum IncomingCalls: String, Sendable, CaseIterable {
+      case shown
+      case doNotDisturb = "do-not-disturb"
+      case blocked
+    }
 
     /// Creates settings with the default values.
     public init() {}
@@ -39,18 +52,40 @@ public final class Device {
   private var lastHeard: Instant?
   private var isAudible = false
 
-  /// Called when the audio unit has stopped.
-  var onAudioStopped: (() -> Void)?
+  /// Called when the audio unit has started or stopped.
+  var onAudioChanged: (() -> Void)?
+  /// Whether a connection wants the audio unit to run.
+  private var wantsAudio = false
+  /// Whether the app starts the audio unit itself (libwebrtc's `RTCAudioSession.useManualAudio`).
+  public private(set) var usesManualAudio = false
+  /// With manual audio, whether the audio unit may run (`RTCAudioSession.isAudioEnabled`).
+  public private(set) var isAudioEnabled = false
+  /// Whether CallKit has a call, and so the audio session.
+  var isAudioOwnedByCallKit = false
+  /// Called when the app configures or deactivates its session.
+  var onSessionChangedByApp: (() -> Void)?
+  /// Where the audio session plays and records.
+  public private(set) var audioRoute = AudioRoute(of: AudioSession(), nil)
+  private var accessory: AudioRoute.Accessory?
+  private var chosenOutput: AudioRoute.Output?
   /// Whether the system has taken the audio from the app, and a call still wants it.
   private(set) var isAudioInterrupted = false
   /// Whether something else may use the audio now.
   private(set) var isAudioTaken = false
-  private(set) var isCameraInterrupted = false
+  /// Why the system takes the camera from the app; nil if it does not.
+  public private(set) var cameraInterruption: CameraInterruption?
+  /// Whether the camera gives no pictures to the app.
+  var isCameraInterrupted: Bool { cameraInterruption != nil }
   /// Whether the app makes its pictures itself, with a custom capturer: the camera stays closed, and no interruption of it
   /// stops them. An app sets it before it sends video.
   public var usesCustomCapturer = false
   /// Whether there are no pictures to send now.
   var isPictureMissing: Bool { isCameraInterrupted && !usesCustomCapturer }
+  /// The camera in use.
+  public private(set) var cameraPosition: CameraPosition
+  private var indicator = "none"
+  private var hasRedBar = false
+  private var isInBackground = false
 
   private enum AudioUnitState { case stopped, running, failed }
 
@@ -72,10 +107,19 @@ public final class Device {
     self.settings = settings
     self.trace = trace
     subject = trace.subject(peer)
+    cameraPosition = settings.hasFrontCamera ? .front : .back
     // A condition must have a value before the first change: everything starts closed and silent.
-    var closed = [PeerEvents.microphone, PeerEvents.capture, PeerEvents.speaker, PeerEvents.audible]
+    var closed = [
+      PeerEvents.microphone, PeerEvents.capture, PeerEvents.speaker, PeerEvents.audible, PeerEvents.manualAudio,
+      PeerEvents.audioEnabled, PeerEvents.redBar,
+    ]
     if settings.hasVideo { closed += [PeerEvents.camera, PeerEvents.visible] }
     for event in closed { trace.write(event, subject, false) }
+    trace.write(PeerEvents.indicator, subject, indicator)
+    trace.write(PeerEvents.audioOutput, subject, audioRoute.output.rawValue)
+    trace.write(PeerEvents.audioInput, subject, audioRoute.input.rawValue)
+    trace.write(PeerEvents.cameraPosition, subject, cameraPosition.rawValue)
+    trace.write(PeerEvents.cameraInterruption, subject, "none")
   }
 
   // MARK: Audio session
@@ -85,22 +129,102 @@ public final class Device {
     category: AudioSession.Category, mode: AudioSession.Mode, options: AudioSession.Options
   ) {
     audioSession.configure(category: category, mode: mode, options: options)
+    chosenOutput = nil
     traceSession()
+    onSessionChangedByApp?()
   }
 
   /// Activates or deactivates the audio session, and writes it into the trace.
   ///
-  /// - Returns: False if something else has the audio now.
+  /// - Returns: False if something else has the audio now: a CallKit call, which the system activates itself, too.
   @discardableResult
   public func setAudioSessionActive(_ active: Bool) -> Bool {
-    guard !active || !isAudioTaken else { return false }
+    guard !active || !(isAudioTaken || isAudioOwnedByCallKit) else { return false }
+    activate(active)
+    if !active { onSessionChangedByApp?() }
+    return true
+  }
+
+  private func activate(_ active: Bool) {
     audioSession.setActive(active)
     traceSession()
-    if active, isAudioInterrupted {
-      isAudioInterrupted = false
-      startAudioUnit()
-    }
+    guard active, isAudioInterrupted else { return }
+    isAudioInterrupted = false
+    runAudioUnit()
+  }
+
+  /// Activates the session for a CallKit call.
+  func activateForCallKit() { activate(true) }
+
+  /// Deactivates the session after a CallKit call, or for the time in which it is held.
+  func deactivateForCallKit() {
+    let isWanted = isAudioInterrupted || audioUnit == .running
+    if audioSession.isActive { activate(false) }
+    haltAudioUnit()
+    isAudioInterrupted = isWanted && wantsAudio
+  }
+
+  // MARK: Manual audio
+
+  /// Lets the app start the audio unit itself, by ``setAudioEnabled(_:)``, or lets it start with the connection again.
+  public func setManualAudio(_ isManual: Bool) {
+    guard isManual != usesManualAudio else { return }
+    usesManualAudio = isManual
+    trace.write(PeerEvents.manualAudio, subject, isManual)
+    if !isManual, wantsAudio { runAudioUnit() }
+  }
+
+  /// With manual audio, starts the audio unit where a connection wants it, or stops it.
+  public func setAudioEnabled(_ isEnabled: Bool) {
+    guard isEnabled != isAudioEnabled else { return }
+    isAudioEnabled = isEnabled
+    trace.write(PeerEvents.audioEnabled, subject, isEnabled)
+    guard usesManualAudio else { return }
+    if isEnabled { if wantsAudio { runAudioUnit() } } else { haltAudioUnit() }
+  }
+
+  // MARK: Route
+
+  /// Plays on the receiver or the speaker, whatever is connected, until the session is configured or something is
+  /// connected.
+  ///
+  /// - Returns: False if the session does not let the app choose: it is inactive or of another category than
+  /// playAndRecord, or its mode is videoChat, which has no receiver.
+  public func setOutput(_ output: AudioRoute.Output) -> Bool {
+    guard audioSession.isActive, audioSession.category == .playAndRecord, [.receiver, .speaker].contains(output),
+      output == .speaker || audioSession.mode != .videoChat
+    else { return false }
+    chosenOutput = output
+    updateRoute()
     return true
+  }
+
+  /// Connects something to the device, or takes it away.
+  func setAccessory(_ accessory: AudioRoute.Accessory?) {
+    guard accessory != self.accessory else { return }
+    self.accessory = accessory
+    chosenOutput = nil
+    updateRoute()
+  }
+
+  private func updateRoute() {
+    let route = AudioRoute(of: audioSession, accessory, overriding: chosenOutput)
+    let old = audioRoute
+    audioRoute = route
+    if route.output != old.output { trace.write(PeerEvents.audioOutput, subject, route.output.rawValue) }
+    if route.input != old.input { trace.write(PeerEvents.audioInput, subject, route.input.rawValue) }
+  }
+
+  /// Gives up what a process had: its session, its audio unit, its camera.
+  func processEnded() {
+    wantsAudio = false
+    haltAudioUnit()
+    (audioSession, chosenOutput) = (AudioSession(), nil)
+    traceSession()
+    setAudioEnabled(false)
+    setManualAudio(false)
+    setCamera(open: false)
+    screenCleared()
   }
 
   // MARK: Interruptions
@@ -112,28 +236,54 @@ public final class Device {
     let isWanted = isAudioInterrupted || audioUnit != .stopped
     audioSession.setActive(false)
     traceSession()
-    stopAudioUnit()
+    haltAudioUnit()
     isAudioInterrupted = isWanted
   }
 
   /// Lets the app have the audio again: it takes it by activating its session.
   func endAudioInterruption() { isAudioTaken = false }
 
-  /// Takes the camera's pictures from the app, or gives them back.
+  /// Takes the camera's pictures from the app for a reason, or gives them back.
   ///
-  /// - Returns: Whether that changed something of a camera in use.
-  func setCameraInterrupted(_ isInterrupted: Bool) -> Bool {
-    guard isInterrupted != isCameraInterrupted else { return false }
-    isCameraInterrupted = isInterrupted
-    guard wantsCamera else { return false }
+  /// - Returns: Whether that took a camera in use, or gave it back.
+  func setCameraInterruption(_ reason: CameraInterruption?) -> Bool {
+    guard reason != cameraInterruption else { return false }
+    let wasInterrupted = isCameraInterrupted
+    cameraInterruption = reason
+    trace.write(PeerEvents.cameraInterruption, subject, reason?.rawValue ?? "none")
+    guard wantsCamera, wasInterrupted != isCameraInterrupted else { return false }
     traceCamera()
     return true
+  }
+
+  /// Uses the other camera.
+  ///
+  /// - Returns: False if the device has none, and goes on with the one in use.
+  public func switchCamera() -> Bool {
+    guard settings.hasFrontCamera else { return false }
+    cameraPosition = cameraPosition == .front ? .back : .front
+    trace.write(PeerEvents.cameraPosition, subject, cameraPosition.rawValue)
+    return true
+  }
+
+  /// Notes whether the app is in the background, where the system shows a red bar while it records.
+  func setInBackground(_ isInBackground: Bool) {
+    self.isInBackground = isInBackground
+    traceRedBar()
+  }
+
+  private func traceRedBar() {
+    let isShown = isInBackground && isMicrophoneOpen
+    guard isShown != hasRedBar else { return }
+    hasRedBar = isShown
+    trace.write(PeerEvents.redBar, subject, isShown)
   }
 
   private func traceSession() {
     trace.write(
       PeerEvents.audioSession, subject, audioSession.isActive ? "active" : "inactive", audioSession.category.rawValue,
       audioSession.mode.rawValue)
+    updateRoute()
   }
 
   /// The delay of the audio hardware's callbacks.
@@ -188,7 +338,12 @@ public final class Device {
   /// Starts the audio unit with the *current* session. If the session does not permit recording and playback, the unit
   /// fails and stays silent until it is restarted.
   package func startAudioUnit() {
-    guard audioUnit == .stopped else { return }
+    wantsAudio = true
+    runAudioUnit()
+  }
+
+  private func runAudioUnit() {
+    guard audioUnit == .stopped, !usesManualAudio || isAudioEnabled else { return }
     guard !isAudioTaken else {
       // It starts when the app takes the audio after the interruption.
       isAudioInterrupted = true
@@ -198,6 +353,7 @@ public final class Device {
     audioUnit = works ? .running : .failed
     guard works else { return }
     setOpen(true)
+    onAudioChanged?()
   }
 
   /// Opens or closes the microphone of a running audio unit; what is heard goes on.
@@ -209,11 +365,16 @@ public final class Device {
   }
 
   package func stopAudioUnit() {
+    wantsAudio = false
+    haltAudioUnit()
+  }
+
+  private func haltAudioUnit() {
     if audioUnit == .running { setOpen(false) }
     audioUnit = .stopped
     isAudioInterrupted = false
     setAudible(false)
-    onAudioStopped?()
+    onAudioChanged?()
   }
 
   private func setOpen(_ isOpen: Bool) {
@@ -228,6 +389,12 @@ public final class Device {
 
   /// Writes whether anything is recorded.
   private func traceCapture() {
+    traceRedBar()
+    let dot = isCameraOpen ? "green" : isMicrophoneOpen ? "orange" : "none"
+    if dot != indicator {
+      indicator = dot
+      trace.write(PeerEvents.indicator, subject, dot)
+    }
     let isCapturing = isMicrophoneOpen || isCameraOpen
     guard isCapturing != self.isCapturing else { return }
     self.isCapturing = isCapturing

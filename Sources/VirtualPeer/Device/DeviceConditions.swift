@@ -1,3 +1,5 @@
+package import Vocabulary
+
 /// What keeps an app from its device, as faults of a scenario say.
 package struct DeviceConditions: Hashable, Sendable {
   /// Something is shown over the app.
@@ -6,14 +8,24 @@ package struct DeviceConditions: Hashable, Sendable {
   package var isLeft = false
   /// The system has suspended the app, whatever it does.
   package var isSuspended = false
+  /// The user has killed the app, and does not open it.
+  package var isKilled = false
+  /// The system takes the memory of suspended apps.
+  package var isMemoryShort = false
   /// Another app plays or records.
   package var isAudioTaken = false
   /// A cellular call rings, or the user has answered one.
   package var phoneCall: PhoneCall?
+  /// What is connected to the device.
+  package var accessory: AudioRoute.Accessory?
+  /// Why the system takes the camera from an app in the foreground.
+  package var cameraInterruption: CameraInterruption?
 
   package enum PhoneCall: Hashable, Sendable { case ringing, answered }
 
   package init() {}
 
   var takesAudio: Bool { isAudioTaken || phoneCall != nil }
+  /// Whether the user is not in the app.
+  var isAway: Bool { isKilled || isSuspended || isLeft || phoneCall == .answered }
 }

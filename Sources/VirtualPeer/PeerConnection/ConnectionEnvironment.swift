@@ -150,5 +150,8 @@ package final class ConnectionEnvironment {
   /// Keeps a closed connection alive until it has sent its last messages.
   package func keep(_ connection: any PeerConnection) { lingering.append(connection) }
 
+  /// Lets go of closed connections that had messages to send: their process has ended.
+  func processEnded() { lingering = [] }
+
   package func release(_ connection: any PeerConnection) { lingering.removeAll { $0 === connection } }
 }

@@ -84,6 +84,13 @@ public final class PeerConnectionFactory {
 
   package func setWallClock(_ wallClock: WallClock) { configuration.wallClock = wallClock }
 
+  /// Closes every connection of a process that has ended.
+  func processEnded() {
+    for connection in openConnections { connection.close() }
+    environment.dataChannels?.shutDown()
+    environment.processEnded()
+  }
+
   /// The connections that are not closed, with their trace subjects.
   var openSubjects: [(subject: String, connection: any PeerConnection)] {
     opened.compactMap { entry in entry.connection.map { (entry.subject, $0) } }

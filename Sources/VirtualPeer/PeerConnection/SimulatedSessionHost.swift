@@ -55,6 +55,7 @@ final class SimulatedSessionHost: SessionEnvironment {
   func close(_ socket: UDPSocket) { network.close(socket) }
 
   func send(_ datagram: RawSpan, from socket: UDPSocket, on path: Path) {
+    guard !network.isProcessGone else { return }
     network.simulator.send(datagram, from: socket, to: path.remote, ecn: path.ecn)
   }
 

@@ -22,8 +22,20 @@ public protocol CallApp: AnyObject, SendableMetatype {
   /// Handles a change of the interfaces or their addresses.
   func networkChanged()
 
-  /// Handles what the system says of the device and the app's state. Not called while the app is suspended.
+  /// Handles what the system says of the device and the app's state. Not called while the app is
+  /// suspended.
   func deviceChanged(_ change: DeviceChange)
+
+  /// Performs an action of the system's call UI (CallKit), or one that the app requested.
+  ///
+  /// - Returns: Whether the app fulfils the action.
+  func perform(_ action: CallKitAction) -> Bool
+
+  /// Handles what CallKit says of the audio session.
+  func callKitChanged(_ change: CallKitChange)
+
+  /// Handles a VoIP push: the app reports a call to CallKit, then completes the push.
+  func received(_ push: VoIPPush)
 
   /// Ends the app at the end of the run: it hangs up and releases every timer, socket and connection.
   func shutDown()
@@ -32,6 +44,12 @@ public protocol CallApp: AnyObject, SendableMetatype {
 extension CallApp {
   /// Ignores the change.
   public func deviceChanged(_ change: DeviceChange) {}
+  /// Fails the action.
+  public func perform(_ action: CallKitAction) -> Bool { false }
+  /// Ignores the change.
+  public func callKitChanged(_ change: CallKitChange) {}
+  /// Ignores the push, which ends the app.
+  public func received(_ push: VoIPPush) {}
 }
 
 /// An action of a user, with the values that the vocabulary declares.

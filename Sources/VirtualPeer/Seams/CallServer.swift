@@ -59,11 +59,13 @@ public struct ServerEnvironment {
   private let trace: Trace
   private let subject: TraceSubject
   private let connections: ServerConnections
+  private let pushes: PushService
   private let open: (PeerStream) -> SignallingSocket
 
   init(
     clock: PeerClock, tasks: PeerTasks, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval,
-    trace: Trace, subject: String, connections: ServerConnections, open: @escaping (PeerStream) -> SignallingSocket
+    trace: Trace, subject: String, connections: ServerConnections, pushes: PushService,
+    open: @escaping (PeerStream) -> SignallingSocket
   ) {
     self.clock = clock
     self.tasks = tasks
@@ -74,6 +76,7 @@ public struct ServerEnvironment {
     self.trace = trace
     self.subject = trace.subject(subject)
     self.connections = connections
+    self.pushes = pushes
     self.open = open
   }
 
@@ -91,6 +94,9 @@ public struct ServerEnvironment {
   public func makeConnections(sending source: ServerMediaSource) -> PeerConnectionFactory {
     connections.makeFactory(sending: source)
   }
+
+  /// Sends a VoIP push to the device of a user, by the push service; a device whose app has not registered gets none.
+  public func push(_ payload: [String: String], to user: String) { pushes.send(payload, to: user) }
 
   /// Writes that a client sent an unusable message, which was ignored.
   public func malformed(_ what: String) { trace.write(ServerEvents.messageMalformed, subject, what) }

@@ -4,6 +4,8 @@ package import SimNet
 /// The runtime of one simulated host: its clock and its network, driven by the simulator.
 package final class HostRuntime: HostDelegate {
   package let clock: PeerClock
+  /// The clock of the device's system, which goes on while the app is suspended or not running.
+  package let system: PeerClock
   package let network: PeerNetwork
   package var onInterfacesChanged: (() -> Void)?
   private unowned let simulator: Simulator
@@ -15,6 +17,7 @@ package final class HostRuntime: HostDelegate {
     self.simulator = simulator
     self.host = host
     clock = PeerClock(simulator: simulator, host: host, wallClock: wallClock)
+    system = PeerClock(simulator: simulator, host: host, wallClock: wallClock, isOfSystem: true)
     network = PeerNetwork(simulator: simulator, host: host)
     simulator.setDelegate(self, of: host)
     network.onUnreachable = { [unowned self] in
@@ -41,6 +44,19 @@ package final class HostRuntime: HostDelegate {
     for event in waiting { clock.schedule(after: .zero, event) }
   }
 
+  // MARK: The end of a process
+
+  /// Ends the app's process: what waited for it is lost, its sockets are closed as its kernel closes them, and no timer
+  /// of it comes any more. `release` closes what the process held, without a word on the network.
+  package func endProcess(_ release: () -> Void) {
+    if isSuspended {
+      held = nil
+      simulator.setSuspended(host, false)
+    }
+    network.endProcess(release)
+    clock.cancelAll()
+  }
+
   // MARK: HostDelegate
 
   package func interfacesChanged() {
@@ -52,6 +68,7 @@ package final class HostRuntime: HostDelegate {
   }
 
   package func timerFired(_ token: UInt64) {
+    if PeerClock.isOfSystem(token) { return system.fire(token) }
     guard isSuspended else { return clock.fire(token) }
     held?.append { [clock] in clock.fire(token) }
   }

@@ -33,8 +33,13 @@ public final class PeerClock {
   private var slots: [Slot] = []
   private var freeSlots: [UInt32] = []
   private let thread = pthread_self()
+  /// The bit of the tokens of a system's clock; 0 for an app's.
+  private let mark: UInt64
+  private static let systemMark: UInt64 = 1 << 31
 
-  package init(simulator: Simulator, host: HostID, wallClock: WallClock) {
+  /// - Parameter isOfSystem: Whether it is the clock of the device's system, which goes on while the app does not.
+  package init(simulator: Simulator, host: HostID, wallClock: WallClock, isOfSystem: Bool = false) {
+    mark = isOfSystem ? Self.systemMark : 0
     self.simulator = simulator
     self.host = host
     self.wallClock = wallClock
@@ -62,7 +67,7 @@ public final class PeerClock {
   public func schedule(at time: Instant, _ action: @escaping () -> Void) -> PeerTimer {
     var slot = UInt32(slots.count)
     if let free = freeSlots.popLast() { slot = free } else { slots.append(Slot()) }
-    let token = UInt64(slots[Int(slot)].use) << 32 | UInt64(slot)
+    let token = UInt64(slots[Int(slot)].use) << 32 | mark | UInt64(slot)
     slots[Int(slot)].pending = (simulator.schedule(host, at: time, token: token), action)
     return PeerTimer(token: token, clock: self)
   }
@@ -85,13 +90,23 @@ public final class PeerClock {
 
   func fire(_ token: UInt64) { take(token)?.action() }
 
+  /// Returns whether a token is of a system's clock.
+  static func isOfSystem(_ token: UInt64) -> Bool { token & systemMark != 0 }
+
+  /// Cancels every pending call.
+  func cancelAll() {
+    for (slot, entry) in slots.enumerated() where entry.pending != nil {
+      cancel(UInt64(entry.use) << 32 | mark | UInt64(slot))
+    }
+  }
+
   fileprivate func cancel(_ token: UInt64) {
     if let (timer, _) = take(token) { simulator.cancel(timer) }
   }
 
   /// Removes a pending call; nil when it was made or cancelled.
   private func take(_ token: UInt64) -> (timer: TimerID, action: () -> Void)? {
-    let slot = UInt32(truncatingIfNeeded: token)
+    let slot = UInt32(truncatingIfNeeded: token & ~Self.systemMark)
     guard slots[Int(slot)].use == UInt32(token >> 32), let pending = slots[Int(slot)].pending else { return nil }
     slots[Int(slot)] = Slot(use: slots[Int(slot)].use &+ 1)
     freeSlots.append(slot)

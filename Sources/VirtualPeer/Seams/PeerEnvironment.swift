@@ -7,6 +7,8 @@ public struct PeerEnvironment {
   public let name: String
   /// The user's id at the signalling server: the peer's name, unless the scenario sets another id.
   public let userID: String
+  /// How often the app was launched, from 1: what it keeps over launches begins with another value.
+  public let launchCount: Int
   /// The peer's clock.
   public let clock: PeerClock
   /// Runs async code in virtual time.
@@ -17,6 +19,10 @@ public struct PeerEnvironment {
   public let network: PeerNetwork
   /// The peer's device.
   public let device: Device
+  /// The system's call UI.
+  public let callKit: CallKit
+  /// VoIP pushes to the app.
+  public let pushKit: PushKit
   /// The factory of the peer's connections.
   public let connections: PeerConnectionFactory
   /// The peer's trace.
@@ -26,17 +32,22 @@ public struct PeerEnvironment {
   private let servers: [String: Endpoint]
 
   package init(
-    name: String, userID: String, clock: PeerClock, tasks: PeerTasks, random: RandomSource, network: PeerNetwork,
-    device: Device, connections: PeerConnectionFactory, trace: PeerTrace, settings: NamedValues,
+    name: String, userID: String, launchCount: Int = 1, clock: PeerClock, tasks: PeerTasks, random: RandomSource,
+    network: PeerNetwork,
+    device: Device, callKit: CallKit, pushKit: PushKit, connections: PeerConnectionFactory, trace: PeerTrace,
+    settings: NamedValues,
     servers: [String: Endpoint]
   ) {
     self.name = name
     self.userID = userID
+    self.launchCount = launchCount
     self.clock = clock
     self.tasks = tasks
     self.random = random
     self.network = network
     self.device = device
+    self.callKit = callKit
+    self.pushKit = pushKit
     self.connections = connections
     self.trace = trace
     self.settings = settings

@@ -17,6 +17,33 @@ public final class PeerNetwork {
     self.host = host
   }
 
+  /// Whether the process that used the network has ended: what it still says leaves nothing.
+  private(set) var isProcessGone = false
+
+  /// Closes all that a process had open, as its kernel does when the process is gone: datagram sockets without a word,
+  /// streams with FIN after what they had queued.
+  func endProcess(_ release: () -> Void) {
+    isProcessGone = true
+    release()
+    for socket in datagramHandlers.keys.sorted(by: { $0.serial < $1.serial }) { simulator.close(socket) }
+    datagramHandlers = [:]
+    for (id, stream) in streams.sorted(by: { $0.value.number < $1.value.number }) {
+      stream.onEvent = nil
+      simulator.close(id, of: host)
+    }
+    streams = [:]
+    unreachable = []
+    isProcessGone = false
+  }
+
+  /// The number of streams so far.
+  private var streamCount = 0
+
+  private func make(_ id: StreamID?, to remote: Endpoint, isOutgoing: Bool = false) -> PeerStream {
+    streamCount += 1
+    return PeerStream(id: id, remote: remote, network: self, isOutgoing: isOutgoing, number: streamCount)
+  }
+
   /// The interface that the user prefers.
   private var preferred: String?
 
@@ -66,12 +93,12 @@ public final class PeerNetwork {
   public func connect(from address: IPAddress? = nil, to remote: Endpoint) -> PeerStream {
     do throws(StreamError) {
       let id = try simulator.connect(host, from: address, to: remote)
-      let stream = PeerStream(id: id, remote: remote, network: self, isOutgoing: true)
+      let stream = make(id, to: remote, isOutgoing: true)
       streams[id] = stream
       return stream
     } catch {
       // Without a route the stream closes as refused, in an event of its own.
-      let stream = PeerStream(id: nil, remote: remote, network: self)
+      let stream = make(nil, to: remote)
       unreachable.append(stream)
       onUnreachable?()
       return stream
@@ -89,7 +116,7 @@ public final class PeerNetwork {
   }
 
   func accepted(_ id: StreamID, path: Path) {
-    let stream = PeerStream(id: id, remote: path.remote, network: self)
+    let stream = make(id, to: path.remote)
     streams[id] = stream
     acceptors[path.local.port]?(stream)
   }
@@ -138,8 +165,11 @@ public final class PeerStream {
   private unowned let network: PeerNetwork
   /// Whether this end opened the stream.
   private let isOutgoing: Bool
+  /// The place in the order in which the network's streams were made.
+  fileprivate let number: Int
 
-  fileprivate init(id: StreamID?, remote: Endpoint, network: PeerNetwork, isOutgoing: Bool = false) {
+  fileprivate init(id: StreamID?, remote: Endpoint, network: PeerNetwork, isOutgoing: Bool, number: Int) {
+    self.number = number
     self.id = id
     self.remote = remote
     self.network = network
@@ -174,7 +204,7 @@ public final class PeerStream {
   }
 
   private func sendNow(_ bytes: [UInt8]) {
-    if let id { try? network.simulator.send(bytes, on: id, of: network.host) }
+    if let id, !network.isProcessGone { try? network.simulator.send(bytes, on: id, of: network.host) }
   }
 
   /// Sends one whole message of a framed protocol: packet rules may drop it.
@@ -182,7 +212,7 @@ public final class PeerStream {
   /// - Returns: Whether the message was not dropped.
   @discardableResult
   func send(message: RawSpan) -> Bool {
-    guard let id else { return true }
+    guard let id, !network.isProcessGone else { return true }
     return (try? network.simulator.send(message: message, on: id, of: network.host)) ?? true
   }
 
@@ -194,14 +224,14 @@ public final class PeerStream {
   }
 
   private func closeNow() {
-    if let id { network.simulator.close(id, of: network.host) }
+    if let id, !network.isProcessGone { network.simulator.close(id, of: network.host) }
   }
 
   /// Sends RST and forgets the stream immediately.
   public func abort() {
     isReleased = true
     onEvent = nil
-    guard let id else { return }
+    guard let id, !network.isProcessGone else { return }
     network.simulator.abort(id, of: network.host)
     network.forget(id)
   }

@@ -37,6 +37,13 @@ public final class PeerTasks {
   public var openCount: Int { open.count }
 
   /// Cancels every task, and runs each until it ends or awaits something that cancellation does not end.
+  /// Leaves every task where it stands: their process has ended. None runs again.
+  func abandon() {
+    isShutDown = true
+    open = [:]
+    executor.abandon()
+  }
+
   package func shutDown() {
     isShutDown = true
     for (_, task) in open.sorted(by: { $0.key < $1.key }) { task.cancel() }
@@ -48,14 +55,22 @@ public final class PeerTasks {
 private final class PeerExecutor: TaskExecutor, @unchecked Sendable {
   private let clock: PeerClock
   private var ready = FIFO<(job: UnownedJob, event: PeerTimer)>()
+  private var isAbandoned = false
 
   init(clock: PeerClock) { self.clock = clock }
 
   func enqueue(_ job: consuming ExecutorJob) {
     clock.requireOwnThread("a task of PeerTasks was resumed")
+    guard !isAbandoned else { return }
     // Events of the same instant run in the order in which they were scheduled, so each event finds its own job first.
     let event = clock.schedule(after: .zero) { [self] in runFirst() }
     ready.append((UnownedJob(job), event))
+  }
+
+  /// Drops all ready jobs, and those that become ready.
+  func abandon() {
+    isAbandoned = true
+    while let next = ready.popFirst() { next.event.cancel() }
   }
 
   /// Runs all ready jobs, and those that they make ready, without waiting for their events.

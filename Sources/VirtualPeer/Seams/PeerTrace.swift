@@ -54,6 +54,20 @@ public final class PeerTrace {
     return remote
   }
 
+  /// Puts every machine back to its first state, without a transition: the process of the app has ended. What the user
+  /// had accepted is over with it.
+  func processEnded() {
+    for index in machines.indices {
+      guard let initial = machines[index].declaration.states.first?.name, machines[index].state != initial else {
+        continue
+      }
+      trace.write(machines[index].event, subject, initial, machines[index].state, "termination")
+      machines[index].state = initial
+    }
+    for (_, remote) in remotes.sorted(by: { $0.key < $1.key }) { remote.processEnded() }
+    if whole == nil { trace.write(PeerEvents.accepted, subject, false) }
+  }
+
   /// Returns the current state of a declared machine.
   public func state(of machine: String) -> String? {
     machines.first { $0.declaration.name == machine }?.state

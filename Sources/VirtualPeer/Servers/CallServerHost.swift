@@ -39,7 +39,7 @@ package final class CallServerHost {
   package init(
     server: any CallServer.Type, messages: [MessageDeclaration], runtime: HostRuntime,
     port: UInt16 = CallServerHost.port, delay: Interval = .zero, media: Media? = nil,
-    random: RandomSource, trace: Trace, name: String
+    pushes: PushService = PushService(), random: RandomSource, trace: Trace, name: String
   ) {
     self.name = name
     self.runtime = runtime
@@ -54,7 +54,7 @@ package final class CallServerHost {
     self.server = server.init(
       environment: ServerEnvironment(
         clock: runtime.clock, tasks: tasks, random: random, network: runtime.network, port: port, delay: delay,
-        trace: trace, subject: name, connections: connections
+        trace: trace, subject: name, connections: connections, pushes: pushes
       ) { tap.accept($0, random: random) })
     if media != nil { runtime.onInterfacesChanged = { connections.interfacesChanged() } }
   }

@@ -60,38 +60,77 @@ extension KeyCases {
     action("camera-off", at: "600ms", "bob.camera-off", in: filmed("<>")),
     action("camera-on", at: "800ms", "bob.camera-on", in: filmed("  - { at: 600ms, do: bob.camera-off }\n<>")),
     action("ice-restart", at: "600ms", "alice.ice-restart"),
+    KeyCase(
+      words: "connectycube action audio-device.to",
+      cube(
+        timeline:
+          "  - { at: 600ms, do: alice.audio-device, to: speaker }\n  - { at: 700ms, do: alice.audio-device, to: <> }")),
+    action("audio-device", at: "600ms", "alice.audio-device, to: speaker"),
+    action("switch-camera", at: "600ms", "alice.switch-camera", in: filmed("<>")),
   ]
 
-  private static let settingsOfConnectyCube: [KeyCase] = [
-    KeyCase("connectycube setting answer-interval", ["answer-interval: 12s", "answer-interval: 20s"], unanswered),
-    KeyCase("connectycube setting dialling-interval", ["dialling-interval: 4s", "dialling-interval: 7s"], unanswered),
+  /// A call between two apps with CallKit, of which one has a setting more.
+  private static func callKit(
+    alice: String = "", bob: String = "", devices: String = "", timeline: String = "", talk: String = "3s"
+  ) -> String {
+    cube(
+      alice: ", settings: { callkit: true\(alice) }", bob: ", settings: { callkit: true\(bob) }\(devices)",
+      timeline: timeline, talk: talk)
+  }
+
+  private static let withCallKit: [KeyCase] = [
+    KeyCase(words: "connectycube setting callkit", cube(alice: ", settings: { callkit: <> }")),
+    KeyCase(words: "connectycube setting manual-audio", callKit(alice: ", manual-audio: <>")),
+    KeyCase(words: "connectycube setting audio-enabling", callKit(bob: ", audio-enabling: <>")),
     KeyCase(
-      "connectycube setting disconnect-interval", ["2s", "4s"],
-      cube(
-        alice: ", settings: { disconnect-interval: <> }",
-        timeline: "  - { at: 1s, fault: link.blackhole, link: a, for: 25s }", talk: "30s")),
+      "connectycube setting audio-deinitialization", ["did-deactivate", "end-action", "session-did-close"],
+      callKit(
+        alice: ", audio-deinitialization: <>",
+        timeline: "  - { id: early, at: 1s, do: alice.hangup }\n  - { at: 2s, do: alice.call, to: bob }", talk: "4s")),
+    KeyCase(words: "connectycube setting audio-reset", callKit(alice: ", audio-reset: <>")),
+    KeyCase(words: "connectycube setting push-report", callKit(bob: ", push-report: <>")),
+    KeyCase(words: "devices.incoming_calls", callKit(devices: ", devices: { incoming_calls: <> }")),
+    KeyCase("devices.push_delay", ["100ms", "400ms"], callKit(devices: ", devices: { push_delay: <> }")),
     KeyCase(
-      words: "connectycube setting waits-after-failure",
-      cube(
-        alice: ", settings: { waits-after-failure: <> }",
-        timeline: "  - { at: 1s, fault: link.blackhole, link: a, for: 25s }", talk: "30s")),
-    KeyCase(
-      "connectycube setting setup-timeout", ["2s", "5s"],
-      cube(alice: ", settings: { setup-timeout: <> }", timeline: "  - { at: 50ms, fault: dtls.drop, for: 30s }")),
-    KeyCase(words: "connectycube setting initialize-rtc", cube(alice: ", settings: { initialize-rtc: <> }")),
-    KeyCase(
-      words: "connectycube setting audio-session",
-      cube(alice: ", settings: { audio-session: <> }", timeline: "  - { at: 3s, do: alice.call, to: bob }")),
-    KeyCase(
-      words: "connectycube setting ice-restart",
-      cube(
-        alice: ", settings: { ice-restart: <> }", timeline: "  - { at: 600ms, fault: link.down, link: a, for: 300ms }",
-        talk: "5s")),
-    KeyCase(
-      "connectycube setting audio-bandwidth", ["16kbps", "64kbps"],
-      cube(alice: ", settings: { audio-bandwidth: <> }", rest: "media: real")),
-    KeyCase(
-      "connectycube setting video-bandwidth", ["100kbps", "900kbps"],
-      cube(alice: filmed.alice + ", settings: { video-bandwidth: <> }", bob: filmed.bob, rest: "media: real")),
+      words: "devices.front_camera",
+      filmed("").replacing(
+        ", video: { size: 160x120 }", with: ", video: { size: 160x120 }, devices: { front_camera: <> }")),
   ]
+
+  private static let settingsOfConnectyCube: [KeyCase] =
+    withCallKit + [
+      KeyCase(words: "connectycube setting audio-mode", cube(alice: ", settings: { audio-mode: <> }")),
+      KeyCase("connectycube setting answer-interval", ["answer-interval: 12s", "answer-interval: 20s"], unanswered),
+      KeyCase(
+        "connectycube setting dialling-interval", ["dialling-interval: 4s", "dialling-interval: 7s"], unanswered),
+      KeyCase(
+        "connectycube setting disconnect-interval", ["2s", "4s"],
+        cube(
+          alice: ", settings: { disconnect-interval: <> }",
+          timeline: "  - { at: 1s, fault: link.blackhole, link: a, for: 25s }", talk: "30s")),
+      KeyCase(
+        words: "connectycube setting waits-after-failure",
+        cube(
+          alice: ", settings: { waits-after-failure: <> }",
+          timeline: "  - { at: 1s, fault: link.blackhole, link: a, for: 25s }", talk: "30s")),
+      KeyCase(
+        "connectycube setting setup-timeout", ["2s", "5s"],
+        cube(alice: ", settings: { setup-timeout: <> }", timeline: "  - { at: 50ms, fault: dtls.drop, for: 30s }")),
+      KeyCase(words: "connectycube setting initialize-rtc", cube(alice: ", settings: { initialize-rtc: <> }")),
+      KeyCase(
+        words: "connectycube setting audio-session",
+        cube(alice: ", settings: { audio-session: <> }", timeline: "  - { at: 3s, do: alice.call, to: bob }")),
+      KeyCase(
+        words: "connectycube setting ice-restart",
+        cube(
+          alice: ", settings: { ice-restart: <> }",
+          timeline: "  - { at: 600ms, fault: link.down, link: a, for: 300ms }",
+          talk: "5s")),
+      KeyCase(
+        "connectycube setting audio-bandwidth", ["16kbps", "64kbps"],
+        cube(alice: ", settings: { audio-bandwidth: <> }", rest: "media: real")),
+      KeyCase(
+        "connectycube setting video-bandwidth", ["100kbps", "900kbps"],
+        cube(alice: filmed.alice + ", settings: { video-bandwidth: <> }", bob: filmed.bob, rest: "media: real")),
+    ]
 }

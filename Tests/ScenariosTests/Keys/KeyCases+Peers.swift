@@ -69,7 +69,10 @@ extension KeyCases {
         "clock.skew", ["0s", "-30s"],
         KeyWorld.lan(alice: ", clock: { skew: <> }", talk: "8s")),
       KeyCase("clock.drift", ["0ppm", "20000ppm"], KeyWorld.lan(alice: ", clock: { drift: <> }", talk: "4s")),
-    ] + video + settings + actions + connectyCube + twilio + vonage
+    ] + [usesCallKit] + video + settings + actions + connectyCube + twilio + vonage
+
+  private static let usesCallKit = KeyCase(
+    words: "knotos setting callkit", KeyWorld.lan(alice: ", settings: { callkit: <> }"))
 
   private static let video: [KeyCase] = [
     KeyCase("peer.video", with: "video: {}", KeyWorld.lan(alice: "<>", bob: ", video: {}")),

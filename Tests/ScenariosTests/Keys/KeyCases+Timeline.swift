@@ -276,7 +276,7 @@ extension KeyCases {
         ("peer", ["alice", "bob"]), ("event", ["icecandidate", "connectionstatechange"]), ("by", ["300ms", "700ms"]),
       ],
       in: { KeyWorld.lan(timeline: $0, talk: "1s") }, at: "1ms")
-    + ["background", "inactive", "suspend", "audio-interruption"].flatMap { name in
+    + ["background", "inactive", "suspend", "audio-interruption", "kill"].flatMap { name in
       fault(
         "device.\(name)", ", peer: @peer, for: 8s", [("peer", ["alice", "bob"])],
         in: { KeyWorld.lan(timeline: $0, talk: "20s") })
@@ -285,6 +285,24 @@ extension KeyCases {
       "device.phone-call", ", peer: @peer, answered: @answered, for: 3s",
       [("peer", ["alice", "bob"]), ("answered", ["true", "false"])],
       in: { KeyWorld.lan(timeline: $0, talk: "10s") })
+    + fault(
+      "device.memory-pressure", ", peer: @peer, for: 8s", [("peer", ["alice", "bob"])],
+      in: { timeline in
+        KeyWorld.lan(
+          timeline: "  - { at: 600ms, fault: device.suspend, peer: alice, for: 18s }\n"
+            + "  - { at: 700ms, fault: device.suspend, peer: bob, for: 18s }\n" + timeline, talk: "20s")
+      }, at: "2s")
+    + fault(
+      "device.route-change", ", peer: @peer, accessory: @accessory, for: 1s",
+      [("peer", ["alice", "bob"]), ("accessory", DeclaredKeys.words(of: "fault device.route-change.accessory"))],
+      in: { KeyWorld.lan(timeline: $0, talk: "3s") })
+    + fault(
+      "device.camera-interruption", ", peer: @peer, reason: @reason, for: 1s",
+      [("peer", ["alice", "bob"]), ("reason", DeclaredKeys.words(of: "fault device.camera-interruption.reason"))],
+      in: {
+        KeyWorld.lan(
+          alice: ", video: { size: 160x120 }", bob: ", video: { size: 160x120 }", timeline: $0, talk: "3s")
+      })
 
   private static let forging = entry("at: 50ms, fault: packet.forge, protocol: rtp, to: bob, for: 1s<>")
   private static let dropping = entry("at: 50ms, fault: packet.drop, protocol: rtp, for: 1s<>")

@@ -47,6 +47,10 @@ enum KeyCases {
     ("peer.stack", ["external"], "needs a program: ExternalTests"),
     ("dtls.role", ["auto"], "is active, by RFC 8842"),
     (
+      "connectycube setting audio-deinitialization", ["session-did-close-guarded"],
+      "its guard has it do as did-deactivate: connectycube/deinitialized-elsewhere"
+    ),
+    (
       "fault device.events-late.event",
       ConnectionEventName.allCases.map(\.rawValue).filter { $0 != "icecandidate" && $0 != "connectionstatechange" },
       "the app of these scenarios does nothing at them: RunningFaultTests"

@@ -36,12 +36,32 @@ package enum PeerEvents {
 
   /// The state of the app, as its system sees it.
   package static let appState = TraceEvent("app.state", ("value", String.self))
+  /// What CallKit, PushKit and the app say to each other: one word, the call that it is about, and a reason.
+  package static let callKit = TraceEvent(
+    "callkit", ("value", String.self), ("call", String.self), ("reason", String.self))
+  /// The state of the oldest call that CallKit has.
+  package static let callKitState = TraceEvent("callkit.state", ("value", String.self))
+  /// A VoIP push did not reach the device.
+  package static let pushLost = TraceEvent("push.lost", ("reason", String.self))
   /// The interface that the device prefers, by its name in the scenario.
   package static let network = TraceEvent("network", ("value", String.self))
   package static let openConnections = TraceEvent("connections.open", ("value", Int.self))
 
   package static let audioSession = TraceEvent(
     "audio-session.state", ("value", String.self), ("category", String.self), ("mode", String.self))
+  /// Where sound is played and recorded.
+  package static let audioOutput = TraceEvent("audio.output", ("value", String.self))
+  package static let audioInput = TraceEvent("audio.input", ("value", String.self))
+  /// The app has told its WebRTC library that it starts the audio unit itself.
+  package static let manualAudio = TraceEvent("audio.manual", ("value", Bool.self))
+  /// With manual audio, the app lets the audio unit run.
+  package static let audioEnabled = TraceEvent("audio.enabled", ("value", Bool.self))
+  /// The dot that the system shows while something is recorded.
+  package static let indicator = TraceEvent("indicator", ("value", String.self))
+  /// The bar that the system shows while an app in the background records.
+  package static let redBar = TraceEvent("red-bar", ("value", Bool.self))
+  package static let cameraInterruption = TraceEvent("camera.interruption", ("value", String.self))
+  package static let cameraPosition = TraceEvent("camera.position", ("value", String.self))
   package static let microphone = TraceEvent("mic.open", ("value", Bool.self))
   package static let capture = TraceEvent("capture.open", ("value", Bool.self))
   package static let speaker = TraceEvent("speaker.open", ("value", Bool.self))

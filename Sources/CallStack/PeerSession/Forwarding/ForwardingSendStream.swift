@@ -203,10 +203,20 @@ final class ForwardingSendStream {
     return mapping.map { ($0.source, timestamp &- $0.offset) }
   }
 
-  /// Hands the requested retransmissions to the pacer.
-  func retransmit(into pacer: inout Pacer, at now: Instant) {
+  /// Hands the requested retransmissions to the pacer, of video as far as the limit allows.
+  func retransmit(into pacer: inout Pacer, limiter: inout RetransmissionLimiter, at now: Instant) {
     while rtp.isAskedAgain {
-      guard pacer.enqueue(.retransmission, at: now, write: { takeRetransmission(into: &$0, at: now) }) else { return }
+      guard kind == .audio || limiter.admits(at: now) else {
+        rtp.refuseRetransmission()
+        continue
+      }
+      var byteCount = 0
+      let isQueued = pacer.enqueue(.retransmission, at: now) { output in
+        defer { byteCount = output.count }
+        return takeRetransmission(into: &output, at: now)
+      }
+      guard isQueued else { return }
+      if kind == .video { limiter.sent(byteCount: byteCount, at: now) }
     }
   }
 

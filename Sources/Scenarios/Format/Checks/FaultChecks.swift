@@ -58,7 +58,8 @@ enum FaultChecks {
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
       .packetForge, .clockJump, .signalDelay, .deviceEventsLate, .deviceAudioLate, .deviceBackground, .deviceInactive,
-      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
+      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       return nil
     }
   }
@@ -135,7 +136,8 @@ enum FaultChecks {
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
       .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .deviceAudioLate, .deviceEventsLate, .deviceBackground,
-      .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
+      .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       return nil
     }
   }
@@ -195,7 +197,8 @@ enum FaultChecks {
     switch fault.kind {
     case .packetDrop, .packetForge, .dtlsDrop: checkPuppets(fault, scenario, &reading)
     case .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend,
-      .devicePhoneCall, .deviceAudioInterruption:
+      .devicePhoneCall, .deviceAudioInterruption,
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       checkDevice(fault, scenario, &reading)
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,

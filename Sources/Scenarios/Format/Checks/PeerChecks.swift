@@ -1,4 +1,5 @@
 import CallCore
+import Vocabulary
 
 /// Checks of peers once the topology is known.
 enum PeerChecks {
@@ -20,6 +21,7 @@ enum PeerChecks {
         reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
       }
       checkCamera(of: peer, &reading)
+      checkUnused(of: peer, reading.root?["peers"]?[peer.name], &reading)
       checkServers(of: peer, scenario.topology, &reading)
       checkTransports(of: peer, scenario.topology, &reading)
       checkNames(of: peer, scenario, &reading)
@@ -65,6 +67,30 @@ enum PeerChecks {
     reading.report(
       .ineffective, "nobody sees the camera of \(peer.name): its calls have no video", at: camera.span,
       hint: "add video: {}, or leave the camera out")
+  }
+
+  /// Reports keys and settings that nothing of the peer uses: those of CallKit where its app has none, the camera at the
+  /// front where its calls have no video, and a setting that needs another one.
+  private static func checkUnused(of peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
+    guard peer.stack == .real, let profile = peer.profile.flatMap({ reading.registry.vocabulary($0.value) }) else {
+      return
+    }
+    func note(_ key: String, _ problem: String?) {
+      guard let span = node?["devices"]?.entry(key)?.keySpan, span.file == 0 else { return }
+      reading.note(fault: problem.map { "'\(key)' changes nothing: \($0)" }, key: key, at: span)
+    }
+    note("front_camera", peer.video == nil ? "the calls of \(peer.name) have no video" : nil)
+    let flags = profile.settings.filter { $0.role == .usesCallKit }.map(\.name)
+    let isUsed = flags.contains { peer.settings.flag($0) == true }
+    for key in ["incoming_calls", "push_delay"] {
+      note(key, isUsed ? nil : "the app of \(peer.name) does not use CallKit")
+    }
+    for setting in profile.settings {
+      guard let need = setting.need, let span = peer.settings.span(of: setting.name), span.file == 0 else { continue }
+      let problem =
+        peer.settings.flag(need) == true ? nil : "'\(setting.name)' changes nothing: it needs \(need): true"
+      reading.note(fault: problem, key: setting.name, at: span)
+    }
   }
 
   private static func checkServers(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {

@@ -95,6 +95,11 @@ extension Scenario.Devices {
       .key(
         "background_audio", .flag, \.backgroundAudio, default: "true",
         "whether the app declares that it plays or records in the background, and so runs on there"),
+      .key("front_camera", .flag, \.frontCamera, default: "true", "whether the device has a camera at the front"),
+      .key(
+        "incoming_calls", .choice, \.incomingCalls, default: "shown", "what the system does with calls of CallKit"),
+      .key(
+        "push_delay", .duration(), \.pushDelay, default: "1s", "how long a VoIP push takes to the device"),
     ])
 }
 

@@ -42,6 +42,10 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case deviceSuspend = "device.suspend"
   case devicePhoneCall = "device.phone-call"
   case deviceAudioInterruption = "device.audio-interruption"
+  case deviceKill = "device.kill"
+  case deviceMemoryPressure = "device.memory-pressure"
+  case deviceRouteChange = "device.route-change"
+  case deviceCameraInterruption = "device.camera-interruption"
 }
 
 /// One parameter of a fault. Names of links, networks and servers are checked against the cell's topology.
@@ -267,6 +271,28 @@ extension FaultKind {
         ], "a cellular call takes the audio from the app; without CallKit it can also suspend it")
     case .deviceAudioInterruption:
       declare([Self.peer("whose device")], "another app takes the audio")
+    case .deviceKill:
+      declare(
+        [Self.peer("whose app")],
+        "the user kills the app, and opens it again at the end; a VoIP push launches it meanwhile")
+    case .deviceMemoryPressure:
+      declare([Self.peer("whose device")], "the system takes the memory of the app while that is suspended")
+    case .deviceRouteChange:
+      declare(
+        [
+          Self.peer("whose device"),
+          FaultParameter(
+            "accessory", .value(.choice(AudioRoute.Accessory.allCases.map(\.rawValue))), required: true,
+            "what is connected"),
+        ], "something that plays is connected to the device, and gone at the end")
+    case .deviceCameraInterruption:
+      declare(
+        [
+          Self.peer("whose device"),
+          FaultParameter(
+            "reason", .value(.choice(CameraInterruption.allCases.filter { $0 != .background }.map(\.rawValue))),
+            required: true, "why"),
+        ], "the system takes the camera from an app in the foreground")
     }
   }
 
@@ -281,7 +307,7 @@ extension FaultKind {
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
       .packetForge,
       .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall,
-      .deviceAudioInterruption:
+      .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       true
     }
   }
@@ -296,7 +322,8 @@ extension FaultKind {
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
-      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
+      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
+      .deviceRouteChange, .deviceCameraInterruption:
       false
     }
   }
@@ -310,7 +337,8 @@ extension FaultKind {
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
-      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
+      .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
+      .deviceRouteChange, .deviceCameraInterruption:
       false
     }
   }

@@ -106,6 +106,13 @@ extension Scenario {
       case none
     }
 
+    /// What the system does with calls that an app reports to CallKit.
+    public enum IncomingCalls: String, Sendable, CaseIterable {
+      case shown
+      case doNotDisturb = "do-not-disturb"
+      case blocked
+    }
+
     /// The user's permission to use the microphone.
     public enum Permission: String, Sendable, CaseIterable { case granted, denied }
     /// The signal of the microphone.
@@ -116,6 +123,12 @@ extension Scenario {
     public var camera: Located<Camera>?
     /// Whether the app declares the audio background mode.
     public var backgroundAudio = true
+    /// Whether the device has a camera at the front.
+    public var frontCamera = true
+    /// What the system does with calls that the app reports.
+    public var incomingCalls = IncomingCalls.shown
+    /// The time that a VoIP push takes to the device.
+    public var pushDelay = Interval.seconds(1)
     /// Creates a permitted microphone that picks up speech.
     public init() {}
   }

@@ -116,9 +116,14 @@ public enum Invariant: String, Sendable, CaseIterable {
   case unverifiedSources = "unverified-sources"
   case dataDelivery = "data-delivery"
   case preAcceptPrivacy = "pre-accept-privacy"
+  case appAway = "app-away"
+  case indicator
+  case callKitOrder = "callkit-order"
+  case reportedPushes = "reported-pushes"
+  case audioRestored = "audio-restored"
 
   /// Whether the invariant is checked by default.
-  public var isDefault: Bool { self != .preAcceptPrivacy }
+  public var isDefault: Bool { self != .preAcceptPrivacy && self != .audioRestored }
 
   /// A one-line description for the reference.
   public var summary: String {
@@ -138,6 +143,12 @@ public enum Invariant: String, Sendable, CaseIterable {
     case .boundedBacklog: "no app keeps more than a thousand messages or candidates until something else comes"
     case .unverifiedSources: "a packet of an address that no check has verified changes no state of a connection"
     case .dataDelivery: "a reliable data channel delivers each message once and in order; no channel delivers one twice"
+    case .appAway: "an app in the background has no camera; of a suspended or terminated one nothing leaves the device"
+    case .indicator: "the system shows a dot while something is recorded, and only then"
+    case .callKitOrder:
+      "with CallKit, audio is set up before the report, runs while the system has activated it, and is reset"
+    case .reportedPushes: "each VoIP push is followed by one report of a call before it is completed"
+    case .audioRestored: "after a call the audio session is configured as before it"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"
     }
   }

@@ -344,7 +344,8 @@ enum EffectReader {
       .turnCertificate, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
       .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate,
-      .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
+      .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       return true
     }
   }

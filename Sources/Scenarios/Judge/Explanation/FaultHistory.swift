@@ -71,13 +71,15 @@ struct FaultHistory {
   private static func isBesideMedia(_ kind: FaultKind) -> Bool {
     switch kind {
     case .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .clockJump, .deviceEventsLate:
+      .signalBlackhole, .dtlsDrop, .clockJump, .deviceEventsLate, .deviceRouteChange, .deviceCameraInterruption:
       true
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .packetDrop,
       .packetForge,
-      .deviceAudioLate, .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption:
+      .deviceAudioLate, .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
+      .deviceKill,
+      .deviceMemoryPressure:
       false
     }
   }

@@ -43,6 +43,11 @@ package final class InvariantJudge {
       case .boundedBacklog: monitors.append(BoundedBacklog(context, report))
       case .unverifiedSources: monitors.append(UnverifiedSources(context, report))
       case .dataDelivery: dataDelivery = DataDelivery(context, report)
+      case .appAway: monitors.append(AppAway(context, report))
+      case .indicator: monitors.append(Indicator(context, report))
+      case .callKitOrder: monitors.append(CallKitOrder(context, report))
+      case .reportedPushes: monitors.append(ReportedPushes(context, report))
+      case .audioRestored: monitors.append(AudioRestored(context, report))
       case .quiescence, .endedCalls, .partnerOnly: break
       }
     }

@@ -43,12 +43,17 @@ final class UserConsent {
     watch.listen(to: PeerEvents.accepted, of: peer) { [unowned self] record, isAccepted in
       if isAccepted, !isGiven { onForged?(record.time) }
     }
-    watch.listen(to: PeerEvents.callEnded, of: peer) { [unowned self] record, _ in
-      (accepted, placed, isUnspecific, undo) = ([], [], false, nil)
-      known = nil
-      endedAt = record.time
-      onEnd?(record.time)
+    watch.listen(to: PeerEvents.callEnded, of: peer) { [unowned self] record, _ in end(record.time) }
+    watch.listen(to: PeerEvents.appState, of: peer) { [unowned self] record, state in
+      if state == AppState.terminated.rawValue { end(record.time) }
     }
+  }
+
+  private func end(_ time: Instant) {
+    (accepted, placed, isUnspecific, undo) = ([], [], false, nil)
+    known = nil
+    endedAt = time
+    onEnd?(time)
   }
 
   /// Whether media may leave the device now.

@@ -27,8 +27,10 @@ enum FaultEffect {
   case clockJump(peer: String, Interval)
 
   enum DeviceCondition {
-    case left, covered, suspended, audioTaken
+    case left, covered, suspended, audioTaken, killed, memoryShort
     case phoneCall(isAnswered: Bool)
+    case accessory(AudioRoute.Accessory)
+    case cameraInterruption(CameraInterruption)
   }
 
   enum LinkChange {
@@ -142,6 +144,18 @@ extension FaultEffect {
       guard case .flag(let isAnswered)? = fault.arguments["answered"] else { throw arguments.missing("answered") }
       self = .deviceCondition(peer: try arguments.text("peer"), .phoneCall(isAnswered: isAnswered))
     case .deviceAudioInterruption: self = .deviceCondition(peer: try arguments.text("peer"), .audioTaken)
+    case .deviceKill: self = .deviceCondition(peer: try arguments.text("peer"), .killed)
+    case .deviceMemoryPressure: self = .deviceCondition(peer: try arguments.text("peer"), .memoryShort)
+    case .deviceRouteChange:
+      guard let accessory = AudioRoute.Accessory(rawValue: try arguments.text("accessory")) else {
+        throw arguments.missing("accessory")
+      }
+      self = .deviceCondition(peer: try arguments.text("peer"), .accessory(accessory))
+    case .deviceCameraInterruption:
+      guard let reason = CameraInterruption(rawValue: try arguments.text("reason")) else {
+        throw arguments.missing("reason")
+      }
+      self = .deviceCondition(peer: try arguments.text("peer"), .cameraInterruption(reason))
     }
   }
 }

@@ -169,7 +169,7 @@ final class FaultLayer {
       let state = try states.deviceConditions(of: peer)
       try lay(over: state, &instance) { condition.apply(to: &$0) }
       instance.reach = FaultReach(
-        state, instance.id, known: "the device was like that already", lack: "the app's state did not change")
+        state, instance.id, known: "the device was like that already", lack: "nothing of the app changed")
     case .eventLateness(let peer, let names, let lateness):
       let state = try states.eventLateness(of: peer)
       let id = instance.id
@@ -333,6 +333,10 @@ extension FaultEffect.DeviceCondition {
     case .covered: conditions.isCovered = true
     case .suspended: conditions.isSuspended = true
     case .audioTaken: conditions.isAudioTaken = true
+    case .killed: conditions.isKilled = true
+    case .memoryShort: conditions.isMemoryShort = true
+    case .accessory(let accessory): conditions.accessory = accessory
+    case .cameraInterruption(let reason): conditions.cameraInterruption = reason
     case .phoneCall(let isAnswered): conditions.phoneCall = isAnswered ? .answered : .ringing
     }
   }

@@ -104,7 +104,7 @@ final class LayeredWorld {
   }
 
   func deviceConditions(of peer: String) throws -> LayeredState<DeviceConditions, Int> {
-    let lifecycle = try world.participant(peer).lifecycle
+    let lifecycle: AppLifecycle = try world.participant(peer).lifecycle
     return deviceConditions.state(peer) {
       LayeredState(
         read: { DeviceConditions() }, write: { lifecycle.set($0) }, measure: .init { lifecycle.changeCount })

@@ -1,0 +1,71 @@
+/// Where an audio session plays and records, by the rules of AVAudioSession.
+public struct AudioRoute: Hashable, Sendable {
+  /// A port that plays.
+  public enum Output: String, Sendable, CaseIterable {
+    case receiver, speaker, headphones
+    /// The hands-free profile of Bluetooth, which plays and records.
+    case bluetoothHFP = "bluetooth-hfp"
+    /// The profile of Bluetooth that plays alone.
+    case bluetoothA2DP = "bluetooth-a2dp"
+  }
+
+  /// A port that records.
+  public enum Input: String, Sendable, CaseIterable {
+    case builtIn = "built-in"
+    case headset
+    case bluetoothHFP = "bluetooth-hfp"
+  }
+
+  /// Something that is connected to a device.
+  public enum Accessory: String, Sendable, CaseIterable {
+    /// Headphones with a wire and a microphone.
+    case headset
+    /// A Bluetooth headset, with the hands-free profile and A2DP.
+    case bluetoothHeadset = "bluetooth-headset"
+    /// A Bluetooth speaker, with A2DP alone.
+    case bluetoothSpeaker = "bluetooth-speaker"
+  }
+
+  /// Where it plays.
+  public var output: Output
+  /// Where it records.
+  public var input: Input
+
+  /// The route of an audio session.
+  ///
+  /// - Parameters:
+  ///   - accessory: What is connected to the device.
+  ///   - output: The built-in output that the app has asked for: nil for that of category and mode.
+  public init(of session: AudioSession, _ accessory: Accessory?, overriding output: Output? = nil) {
+    let isCall = session.category == .playAndRecord
+    let builtIn: Output =
+      isCall && session.mode != .videoChat && !session.options.contains(.defaultToSpeaker) ? .receiver : .speaker
+    self.output = output ?? builtIn
+    input = .builtIn
+    guard output == nil else { return }
+    switch accessory {
+    case .headset:
+      self.output = .headphones
+      input = .headset
+    case .bluetoothHeadset:
+      if session.allowsHandsFree {
+        self.output = .bluetoothHFP
+        input = .bluetoothHFP
+      } else if session.allowsA2DP {
+        self.output = .bluetoothA2DP
+      }
+    case .bluetoothSpeaker: if session.allowsA2DP { self.output = .bluetoothA2DP }
+    case nil: break
+    }
+  }
+}
+
+extension AudioSession {
+  /// Whether the hands-free profile of Bluetooth may be used: the modes of calls imply it.
+  var allowsHandsFree: Bool {
+    category.records && (options.contains(.allowBluetooth) || [.voiceChat, .videoChat].contains(mode))
+  }
+
+  /// Whether the output of Bluetooth may be used: always where nothing is recorded.
+  var allowsA2DP: Bool { !category.records || options.contains(.allowBluetoothA2DP) }
+}
