@@ -9,7 +9,8 @@ import Testing
 @Suite struct ProductWordTests {
   /// Words of a profile that the format has for itself, each with what it means there.
   private static let ownWords: [String: String] = [
-    "to": "argument of faults"
+    "to": "argument of faults", "code": "key of ends", "count": "expectation and JSON member", "name": "JSON member",
+    "role": "key of NAT peers and of profiles", "size": "key of video",
   ]
 
   @Test func `no word of a product stands in the sources of Scenarios`() throws {

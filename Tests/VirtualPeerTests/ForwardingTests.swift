@@ -476,7 +476,10 @@ import Testing
     try alice.publish()
     if let rate { try room.simulator.setLink("bob", .rx) { $0.rate = rate } }
     // The sender's own estimate grows until all three encodings are sent.
-    room.run(for: .seconds(10))
+    room.run(for: .seconds(5))
+    // An offer of the server goes on with what it takes.
+    try alice.negotiate(fromSeat: true)
+    room.run(for: .seconds(5))
     try bob.subscribe(to: alice)
     return (room, alice, bob)
   }

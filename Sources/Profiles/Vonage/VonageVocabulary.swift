@@ -32,7 +32,8 @@ extension VonageApp {
     ],
     servers: [
       ServerDeclaration(
-        "session", "signals for sessions, and forwards the media of routed ones", opensConnections: true)
+        "session", "signals for sessions, and forwards the media of routed ones", opensConnections: true,
+        forwardsMedia: true)
     ])
 
   private static let sessionState = StateMachine(

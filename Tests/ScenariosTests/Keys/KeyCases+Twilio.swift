@@ -43,6 +43,11 @@ extension KeyCases {
   }
 
   private static let actionsOfTwilio: [KeyCase] = [
+    KeyCase(
+      "video.simulcast", ["1", "2", "3"],
+      room(
+        alice: ", video: { size: 640x480, simulcast: <> }", bob: ", video: {}, devices: { camera: none }",
+        rest: "media: synthetic")),
     action("connect", at: "250ms", "alice.connect, room: daily", in: ahead),
     KeyCase(
       "twilio action connect.room", ["daily", "weekly"],

@@ -44,6 +44,11 @@ extension JSEPSession {
         content.restrictions = rids.map { Restriction(id: $0, direction: .send) }
         content.simulcast = Simulcast(send: rids.map { [Simulcast.Alternative($0)] })
       }
+      let received = receivedSimulcast(of: transceiver, capabilities)
+      if !received.isEmpty {
+        content.restrictions += received.joined().map { Restriction(id: $0.id, direction: .recv) }
+        content.simulcast = Simulcast(send: content.simulcast?.send ?? [], receive: received)
+      }
       guard content.codecs.contains(where: { [.media, .events].contains($0.role) }) else { throw .noCommonCodec }
       sections.append(writer.section(content, place: place))
     }
@@ -52,6 +57,17 @@ extension JSEPSession {
       description: offer, transceivers: slots.map(\.transceiver),
       dataIndex: slots.firstIndex { if case .data = $0 { true } else { false } }, nextMid: mid)
     return offer
+  }
+
+  /// Returns the encodings that were negotiated to be received: an offer without them would end the simulcast (RFC 8853
+  /// section 5.3.4).
+  private func receivedSimulcast(
+    of transceiver: Transceiver, _ capabilities: MediaCapabilities
+  ) -> [[Simulcast.Alternative]] {
+    guard transceiver.direction.receives, capabilities.receivesSimulcast, let index = transceiver.stable.mLineIndex,
+      let current, current.remote.media[index].simulcast?.send.isEmpty == false
+    else { return [] }
+    return current.local.media[index].simulcast?.receive ?? []
   }
 
   /// The content of a section of an offer.
