@@ -82,6 +82,11 @@ struct CompareCommand: ParsableCommand {
       Output.error("error: nothing to compare; \(hint)\n")
       throw ExitStatus.vacuous.code
     }
+    try checkArms(compared)
+    for path in plan.entries.filter({ $0.cell.scenario.arms == nil }).map(\.path).inOrderOfAppearance {
+      Output.error("\(TextStyle.printable(path)) has no arms, and is not compared\n")
+    }
+    collection.showWarnings(of: Set(compared.map(\.path)))
     try check(scorers, compared)
     try checkBaseline(compared)
     try programs.check(compared.map { ($0.path, $0.cell) }, overrides: overrides)
@@ -157,6 +162,19 @@ struct CompareCommand: ParsableCommand {
       throw UsageProblem(message: "--scorer names '\(scorer.name)' twice")
     }
     return scorers
+  }
+
+  /// Checks that no choice of cells leaves out an arm: the others would be compared with nothing.
+  private func checkArms(_ compared: [SuitePlan.Entry]) throws {
+    for entry in compared {
+      let chosen = compared.filter { $0.cell.pointID == entry.cell.pointID }.compactMap(\.cell.scenario.arms?.own)
+      let missing = (entry.cell.scenario.arms?.names ?? []).filter { !chosen.contains($0) }
+      guard !missing.isEmpty else { continue }
+      throw UsageProblem(
+        message: "nothing to compare: of \(TextStyle.printable(entry.cell.pointID)) the arms "
+          + "\(missing.joined(separator: ", ")) are not chosen; choose cells by other variables, or use "
+          + "'\(ProgramName.current) run' for one arm")
+    }
   }
 
   private func checkBaseline(_ compared: [SuitePlan.Entry]) throws {

@@ -15,9 +15,6 @@ package final class PicturePairing {
     var seen: VideoFrame?
   }
 
-  /// The last pictures before the end may be on their way: one second of them.
-  private static let underway = 30
-
   private var cameras: [Camera]
   private let body: Receiver
 
@@ -45,7 +42,7 @@ package final class PicturePairing {
   /// Pairs what was taken and never seen, at the end of the run: of the camera that was seen, or of the only one.
   package func finish() {
     for index in cameras.indices where cameras[index].seen != nil || cameras.count == 1 {
-      settle(max(0, cameras[index].waiting.count - Self.underway), of: index)
+      settle(cameras[index].waiting.count, of: index)
     }
   }
 

@@ -6,7 +6,7 @@ struct ArmPatch: Sendable {
   let changes: [YAMLNode.Entry]
 
   /// The parts of a scenario that an arm can change, besides its peers.
-  private static let sections = ["media", "topology"]
+  private static let sections = ["topology"]
   /// The keys of a peer that choose its network.
   private static let networkKeys = ["network", "networks", "lan"]
 

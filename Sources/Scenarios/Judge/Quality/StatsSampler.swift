@@ -21,7 +21,7 @@ package final class StatsSampler {
     var quality = QualityEstimator()
     /// The picture that came since the sample before.
     var picture: ShownPicture?
-    /// When the camera took the picture that is on the screen.
+    /// When the camera took the picture that is on the screen; before the first, when pictures began to come.
     var captured: Instant?
 
     var isProgram: Bool { owner?.stack == .external }
@@ -94,6 +94,7 @@ package final class StatsSampler {
       subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     }
     subject.captured = picture?.captured ?? subject.captured
+    if subject.captured == nil, report.first("inbound-rtp", kind: "video") != nil { subject.captured = time }
     subject.picture = picture?.isNew == true ? picture : nil
     for path in subject.wanted { write(path, report, subject) }
   }

@@ -108,7 +108,9 @@ extension ArmComparison {
     if let precision = delta.precision?.number, halfWidth > precision {
       found.append(
         finding(
-          .expectation, "half the interval of \(delta) is at most \(delta.metric.text(of: precision))",
+          .expectation,
+          "half the interval of \(delta.metric.statistic) of \(delta.metric.value), "
+            + "\(delta.arms.map(\.value).joined(separator: " minus ")), is at most \(delta.metric.text(of: precision))",
           "\(delta.metric.text(of: halfWidth)) after \(pairs); give more seeds: seeds: { count: \(estimate.count * 4) }"
         )
       )

@@ -112,7 +112,7 @@ package struct ExternalScorer: Sendable, Equatable {
     guard let line = texts.first(where: { !$0.isEmpty })?.split(whereSeparator: \.isNewline).last else {
       return ", and it printed nothing"
     }
-    return ": \(line.replacing(folder + "/", with: "").prefix(200))"
+    return ": \(line.replacing(folder + "/", with: "").replacing(folder, with: "").prefix(200))"
   }
 }
 
