@@ -28,6 +28,8 @@ final class Negotiator: PeerConnectionDelegate {
   private var isRestartOffered = false
   private var candidates: [JSON] = []
   private var iceRevision: Int64 = 0
+  /// The offer that the last look found without an answer.
+  private var unanswered: JSON?
   /// The candidates of the other side that were taken.
   private var taken: Set<String> = []
   private var early: [JSON] = []
@@ -49,8 +51,26 @@ final class Negotiator: PeerConnectionDelegate {
     candidates.isEmpty ? nil : ["candidates": .array(candidates), "revision": .integer(iceRevision)]
   }
 
+  /// Returns a part as the fields of a message.
+  func fields(of part: Part) -> [(String, JSON?)] {
+    switch part {
+    case .description: [("description", description)]
+    case .ice: [("ice", ice)]
+    }
+  }
+
   /// Whether an offer of this side waits for its answer.
   var isOffering: Bool { connection.signalingState == .haveLocalOffer }
+
+  /// Returns the offer that waits for its answer, if it did so at the last look already. Look at regular times.
+  func overdueOffer() -> JSON? {
+    let open = isOffering ? description : nil
+    defer { unanswered = open }
+    return open == unanswered ? open : nil
+  }
+
+  /// Takes the next look as the first.
+  func forgetLook() { unanswered = nil }
 
   // MARK: Offers
 

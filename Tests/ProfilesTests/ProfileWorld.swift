@@ -2,6 +2,7 @@ import CallCore
 import DTLS
 import PeerSession
 import SimNet
+import Testing
 import VirtualPeer
 import Vocabulary
 
@@ -79,6 +80,20 @@ class ProfileWorld {
       peer.start()
     }
     run(for: .seconds(1))
+  }
+
+  /// Shuts everything down, and expects that nothing is left.
+  func expectNothingIsLeftAfterShutdown() {
+    for peer in peers { peer.shutDown() }
+    run(for: .seconds(5))
+    server.shutDown()
+    run(for: .seconds(5))
+    for peer in peers {
+      #expect(peer.leftovers == [])
+      #expect(simulator.openSocketCount(of: peer.host) == 0)
+    }
+    #expect(server.openConnectionCount == 0)
+    #expect(count("signal.misfit") == 0)
   }
 
   func run(for interval: Interval) { simulator.run(until: simulator.now + interval) }

@@ -112,19 +112,16 @@ struct TwilioSettings {
   }
 }
 
-/// Requests of the REST API, as messages on a WebSocket of their own.
-final class TwilioAccount {
-  private let environment: PeerEnvironment
-  private var channel: WebSocketChannel?
-  private var isOpen = false
-  private var waiting: [MessageContent] = []
+/// What an operator does by the REST API.
+struct TwilioAccount {
+  private let requests: OperatorRequests
 
-  init(_ environment: PeerEnvironment) { self.environment = environment }
+  init(_ environment: PeerEnvironment) {
+    requests = OperatorRequests(environment, to: "room", text: TwilioWire.text)
+  }
 
   func perform(_ action: UserAction) throws(ActionError) {
-    var fields: [(String, JSON?)] = [
-      ("request", .string(action.name)), ("room", action.values.text("room").map(JSON.string)),
-    ]
+    var fields: [(String, JSON?)] = [("room", action.values.text("room").map(JSON.string))]
     switch action.name {
     case "create-room": fields.append(("max_participants", action.values.count("max-participants").map(JSON.integer)))
     case "complete-room": break
@@ -137,42 +134,8 @@ final class TwilioAccount {
       ]
     default: throw ActionError("unknown action '\(action.name)'")
     }
-    send(MessageContent("rest", JSON.members(fields)))
+    requests.send(action.name, fields)
   }
 
-  private func send(_ request: MessageContent) {
-    environment.trace.signalSent(type: request.type, to: "server", isLost: false)
-    waiting.append(request)
-    if channel == nil { open() }
-    if isOpen { flush() }
-  }
-
-  private func open() {
-    let server = environment.endpoint(of: "room")
-    let channel = WebSocketChannel(
-      stream: environment.network.connect(to: server),
-      socket: WebSocket(
-        .client, host: "\(server)", path: "/rest/\(environment.userID)",
-        random: environment.random.stream("rest")))
-    self.channel = channel
-    channel.onOpen = { [weak self] _ in
-      self?.isOpen = true
-      self?.flush()
-    }
-    channel.onClose = { [weak self] in
-      self?.channel = nil
-      self?.isOpen = false
-    }
-  }
-
-  private func flush() {
-    for request in waiting { channel?.send(TwilioWire.text(request)) }
-    waiting = []
-  }
-
-  func shutDown() {
-    channel?.onClose = nil
-    channel?.close()
-    channel = nil
-  }
+  func shutDown() { requests.shutDown() }
 }

@@ -1,17 +1,19 @@
 internal import CallCore
 internal import VirtualPeer
 
-/// The delegates' queue: callbacks are called in order, each in an event of its own, never within the call that caused
-/// them.
-final class TwilioCallbacks {
+/// The callbacks of the product's delegates, and what the trace shows of each.
+struct TwilioCallbacks {
   private let environment: PeerEnvironment
-  private var isOver = false
+  private let queue: CallbackQueue
 
-  init(_ environment: PeerEnvironment) { self.environment = environment }
+  init(_ environment: PeerEnvironment) {
+    self.environment = environment
+    queue = CallbackQueue(environment.clock)
+  }
 
   /// Calls a callback of the room's delegate.
   func room(_ name: String, error: String? = nil, participant: String? = nil) {
-    post { [self] in
+    queue.post { [environment] in
       let trace = environment.trace
       trace.set("callback.error", error ?? "none")
       trace.set("callback.participant", participant ?? "none")
@@ -20,12 +22,8 @@ final class TwilioCallbacks {
   }
 
   /// Calls a callback about a track.
-  func track(_ name: String) { post { [self] in environment.trace.set("track.callback", name) } }
-
-  private func post(_ call: @escaping () -> Void) {
-    environment.clock.schedule(after: .zero) { [weak self] in if self?.isOver == false { call() } }
-  }
+  func track(_ name: String) { queue.post { [environment] in environment.trace.set("track.callback", name) } }
 
   /// Calls nothing any more.
-  func shutDown() { isOver = true }
+  func shutDown() { queue.shutDown() }
 }

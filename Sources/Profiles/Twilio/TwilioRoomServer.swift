@@ -218,11 +218,7 @@ public final class TwilioRoomServer: CallServer {
         ("options", ["session_timeout": .integer(Int64(Self.sessionTimeout.seconds))]),
       ])
     negotiator.changed = { [weak participant] part in
-      guard let participant else { return }
-      switch part {
-      case .description: participant.send("update", [("description", participant.negotiator.description)])
-      case .ice: participant.send("update", [("ice", participant.negotiator.ice)])
-      }
+      if let participant { participant.send("update", participant.negotiator.fields(of: part)) }
     }
     for one in room.participants { room.subscribe(one) }
   }

@@ -181,58 +181,29 @@ struct VonageSettings {
   }
 }
 
-/// Requests of the REST API and of the account, as messages on a WebSocket of their own.
-final class VonageAccount {
-  private let environment: PeerEnvironment
-  private var channel: WebSocketChannel?
-  private var isOpen = false
-  private var waiting: [MessageContent] = []
+/// What an operator does by the REST API and in the account.
+struct VonageAccount {
+  private let requests: OperatorRequests
 
-  init(_ environment: PeerEnvironment) { self.environment = environment }
+  init(_ environment: PeerEnvironment) {
+    requests = OperatorRequests(environment, to: "session", text: VonageWire.text)
+  }
 
   func perform(_ action: UserAction) throws(ActionError) {
     let values = action.values
-    let fields: [(String, JSON?)] =
-      switch action.name {
-      case "create-session":
-        [("session", values.text("session").map(JSON.string)), ("mode", values.text("mode").map(JSON.string))]
-      case "set-limit":
-        [("what", values.text("what").map(JSON.string)), ("count", values.count("count").map(JSON.integer))]
-      case "set-refusal": [("code", values.text("code").map(JSON.string))]
-      default: throw ActionError("unknown action '\(action.name)'")
-      }
-    let request = MessageContent("rest", JSON.members([("request", .string(action.name))] + fields))
-    environment.trace.signalSent(type: request.type, to: "server", isLost: false)
-    waiting.append(request)
-    if channel == nil { open() }
-    if isOpen { flush() }
-  }
-
-  private func open() {
-    let server = environment.endpoint(of: "session")
-    let channel = WebSocketChannel(
-      stream: environment.network.connect(to: server),
-      socket: WebSocket(
-        .client, host: "\(server)", path: "/rest/\(environment.userID)", random: environment.random.stream("rest")))
-    self.channel = channel
-    channel.onOpen = { [weak self] _ in
-      self?.isOpen = true
-      self?.flush()
-    }
-    channel.onClose = { [weak self] in
-      self?.channel = nil
-      self?.isOpen = false
+    switch action.name {
+    case "create-session":
+      requests.send(
+        action.name,
+        [("session", values.text("session").map(JSON.string)), ("mode", values.text("mode").map(JSON.string))])
+    case "set-limit":
+      requests.send(
+        action.name,
+        [("what", values.text("what").map(JSON.string)), ("count", values.count("count").map(JSON.integer))])
+    case "set-refusal": requests.send(action.name, [("code", values.text("code").map(JSON.string))])
+    default: throw ActionError("unknown action '\(action.name)'")
     }
   }
 
-  private func flush() {
-    for request in waiting { channel?.send(VonageWire.text(request)) }
-    waiting = []
-  }
-
-  func shutDown() {
-    channel?.onClose = nil
-    channel?.close()
-    channel = nil
-  }
+  func shutDown() { requests.shutDown() }
 }

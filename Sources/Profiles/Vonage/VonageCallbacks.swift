@@ -1,13 +1,15 @@
 internal import CallCore
 internal import VirtualPeer
 
-/// The delegates' queue: callbacks are called in order, each in an event of its own, never within the call that caused
-/// them.
-final class VonageCallbacks {
+/// The callbacks of the product's delegates, and what the trace shows of each.
+struct VonageCallbacks {
   private let environment: PeerEnvironment
-  private var isOver = false
+  private let queue: CallbackQueue
 
-  init(_ environment: PeerEnvironment) { self.environment = environment }
+  init(_ environment: PeerEnvironment) {
+    self.environment = environment
+    queue = CallbackQueue(environment.clock)
+  }
 
   /// Calls a callback of the delegates of session, publishers and subscribers.
   ///
@@ -19,8 +21,7 @@ final class VonageCallbacks {
     _ name: String, error: String? = nil, user: String? = nil, reason: VideoReason? = nil, signal: VonageSignal? = nil,
     _ handler: @escaping () -> Void = {}
   ) {
-    environment.clock.schedule(after: .zero) { [weak self] in
-      guard let self, !isOver else { return }
+    queue.post { [environment] in
       let trace = environment.trace
       trace.set("callback.error", error.map { VonageCode.names.contains($0) ? $0 : "other" } ?? "none")
       trace.set("callback.user", user ?? "none")
@@ -36,7 +37,7 @@ final class VonageCallbacks {
   }
 
   /// Calls nothing any more.
-  func shutDown() { isOver = true }
+  func shutDown() { queue.shutDown() }
 }
 
 /// The reason for which video is disabled or enabled, by the product's numbers.

@@ -34,7 +34,6 @@ final class VonageClient {
   var subscriptions: [Subscription] = []
   private(set) var negotiator: Negotiator?
   private(set) var number: Int64 = 0
-  private var unanswered: JSON?
   /// The number of the last signal that the client sent.
   var lastSignal: Int64 = 0
   /// The last signals to the client, by their numbers, for a resumption.
@@ -85,34 +84,24 @@ final class VonageClient {
       let negotiator = Negotiator(connections.make(to: connection.user), yields: false)
       self.negotiator = negotiator
       negotiator.changed = { [weak self] part in
-        guard let self, let negotiator = self.negotiator else { return }
-        switch part {
-        case .description: say(description: negotiator.description, ice: nil)
-        case .ice: say(description: nil, ice: negotiator.ice)
-        }
+        if let self, let negotiator = self.negotiator { say(negotiator.fields(of: part)) }
       }
     }
     return number == self.number ? negotiator : nil
   }
 
-  private func say(description: JSON?, ice: JSON?) {
-    send("media", [("number", .integer(number)), ("description", description), ("ice", ice)])
-  }
+  private func say(_ fields: [(String, JSON?)]) { send("media", [("number", .integer(number))] + fields) }
 
   /// Says again what the client may have missed while it had no WebSocket.
   func repeatSeat() {
     guard let negotiator else { return }
-    say(description: negotiator.isOffering ? negotiator.description : nil, ice: negotiator.ice)
+    say([("description", negotiator.isOffering ? negotiator.description : nil), ("ice", negotiator.ice)])
   }
 
   /// Says an offer again that was not answered from one keepalive to the next.
   func repeatOffer() {
-    guard let negotiator, negotiator.isOffering, let offer = negotiator.description else {
-      unanswered = nil
-      return
-    }
-    if unanswered == offer { say(description: offer, ice: negotiator.ice) }
-    unanswered = offer
+    guard let negotiator, let offer = negotiator.overdueOffer() else { return }
+    say([("description", offer), ("ice", negotiator.ice)])
   }
 
   /// Returns what the router receives of a track.
@@ -125,7 +114,6 @@ final class VonageClient {
   func closeSeat() {
     negotiator?.connection.close()
     negotiator = nil
-    unanswered = nil
     measuring = nil
     for index in subscriptions.indices { subscriptions[index].senders = [:] }
   }

@@ -15,8 +15,6 @@ final class VonageMedia {
   var negotiator: Negotiator?
   /// The number of the connection: both ends count them alike.
   var number: Int64 = 0
-  /// The description that the last keepalive found unanswered.
-  var unanswered: JSON?
   var publishers: [VonagePublisher] = []
   var publisherCount = 0
   var subscribers: [VonageSubscriber] = []
@@ -73,7 +71,6 @@ final class VonageMedia {
     guard publishers.isEmpty, subscribers.isEmpty else { return }
     negotiator?.connection.close()
     negotiator = nil
-    unanswered = nil
     lossTimer = nil
     poll?.cancel()
     environment.device.setAudioSessionActive(false)
@@ -96,31 +93,23 @@ final class VonageMedia {
   }
 
   func failAll() {
-    for publisher in publishers { publisherFailed(publisher.stream ?? "", "publisher.1610", local: publisher.id) }
+    failPublishers()
     for subscriber in subscribers { subscriberFailed(subscriber.stream, "subscriber.1600") }
   }
 
   func changed(_ part: Negotiator.Part) {
-    guard let negotiator else { return }
-    switch part {
-    case .description: say(description: negotiator.description, ice: nil)
-    case .ice: say(description: nil, ice: negotiator.ice)
-    }
+    if let negotiator { say(negotiator.fields(of: part)) }
   }
 
-  func say(description: JSON?, ice: JSON?) {
-    guard session.state == .connected else { return }
-    session.send("media", [("number", .integer(number)), ("description", description), ("ice", ice)])
+  private func say(_ fields: [(String, JSON?)]) {
+    if session.state == .connected { session.send("media", [("number", .integer(number))] + fields) }
   }
 
   /// Says an offer again that was not answered from one keepalive to the next.
   func repeatOffer() {
-    guard session.state == .connected, let negotiator, negotiator.isOffering, let offer = negotiator.description else {
-      unanswered = nil
-      return
-    }
-    if unanswered == offer { say(description: offer, ice: negotiator.ice) }
-    unanswered = offer
+    guard let negotiator else { return }
+    guard session.state == .connected else { return negotiator.forgetLook() }
+    if let offer = negotiator.overdueOffer() { say([("description", offer), ("ice", negotiator.ice)]) }
   }
 
   func received(_ message: MessageContent) {
@@ -203,7 +192,7 @@ final class VonageMedia {
   /// The messaging connection is back: both ends gather anew, for the network may be another one.
   func resumed() {
     guard let negotiator else { return }
-    if let description = negotiator.description { say(description: description, ice: negotiator.ice) }
+    if let description = negotiator.description { say([("description", description), ("ice", negotiator.ice)]) }
     restartICE()
     watch()
   }

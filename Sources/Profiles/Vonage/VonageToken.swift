@@ -25,7 +25,6 @@ struct VonageToken {
   let role: VonageRole
 
   private static let apiKey = "47000000"
-  private static let secret = "callsim-secret"
   /// The default time of the product: a day.
   private static let time = Interval.minutes(24 * 60)
 
@@ -42,13 +41,9 @@ struct VonageToken {
       ("role", .string(role.rawValue)),
       ("expires", .integer(kind == .expired ? now - 1 : now + Int64(time.seconds))),
     ]
-    let check = checkValue(of: claims) &+ (kind == .forged ? 1 : 0)
+    let check = ModelledSignature.value(of: claims) &+ (kind == .forged ? 1 : 0)
     claims.append(("check", .string("\(check)")))
     return JSON.object(claims.map { JSON.Member($0.0, $0.1) }).description
-  }
-
-  private static func checkValue(of claims: [(String, JSON)]) -> UInt64 {
-    FNV1a.hash(of: secret + claims.map { "\($0.0)=\($0.1)" }.joined(separator: "&"))
   }
 
   /// Reads and checks a token as the server does.
@@ -58,7 +53,7 @@ struct VonageToken {
     guard case .object(let members)? = try? JSON(parsing: text.utf8) else { return nil }
     let token = JSON.object(members)
     let claims = members.filter { $0.key != "check" }.map { ($0.key, $0.value) }
-    guard token["check"]?.string == "\(Self.checkValue(of: claims))", token["key"]?.string == Self.apiKey,
+    guard token["check"]?.string == "\(ModelledSignature.value(of: claims))", token["key"]?.string == Self.apiKey,
       token["session"]?.string == session, let expires = token["expires"]?.integer, now < expires,
       let user = token["user"]?.string, let role = token["role"]?.string.flatMap(VonageRole.init)
     else { return nil }

@@ -5,13 +5,8 @@ internal import Vocabulary
 enum VonageWire {
   /// Reads a message; nil for a text that is none.
   static func message(_ text: String) -> MessageContent? {
-    guard case .object(let members)? = try? JSON(parsing: text.utf8),
-      let type = members.first(where: { $0.key == "type" })?.value.string
-    else { return nil }
-    return MessageContent(type, members.filter { $0.key != "type" })
+    (try? JSON(parsing: text.utf8)).flatMap(MessageContent.init(typed:))
   }
 
-  static func text(_ message: MessageContent) -> String {
-    JSON.object([JSON.Member("type", .string(message.type))] + message.fields).description
-  }
+  static func text(_ message: MessageContent) -> String { message.typedJSON.description }
 }

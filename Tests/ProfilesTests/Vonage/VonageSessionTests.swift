@@ -167,16 +167,7 @@ import Vocabulary
   @Test func `nothing is left when the apps have shut down`() throws {
     let world = try VonageWorld()
     world.connect("alice", "bob")
-    for peer in world.peers { peer.shutDown() }
-    world.run(for: .seconds(5))
-    world.server.shutDown()
-    world.run(for: .seconds(5))
-    for peer in world.peers {
-      #expect(peer.leftovers == [])
-      #expect(world.simulator.openSocketCount(of: peer.host) == 0)
-    }
-    #expect(world.server.openConnectionCount == 0)
-    #expect(world.count("signal.misfit") == 0)
+    world.expectNothingIsLeftAfterShutdown()
   }
 
   @Test func `equal seeds give equal traces and other seeds others`() throws {

@@ -7,29 +7,8 @@ extension KeyCases {
     alice: String = "", bob: String = "", before: String = "", timeline: String = "", rest: String = "",
     talk: String = "2s"
   ) -> String {
-    """
-    callsim: 1
-    id: t
-    limits: { virtual: 60s }
-    \(rest)
-    topology:
-      networks: { lan: { cidr: 10.0.0.0/24 } }
-      links:
-        a: { from: alice, to: lan }
-        b: { from: bob, to: lan }
-      servers: { hub: { kind: room } }
-    peers:
-      alice: { profile: twilio\(alice) }
-      bob: { profile: twilio\(bob) }
-    timeline:
-    \(before)
-      - { id: first, at: 300ms, do: alice.connect, room: daily }
-      - { id: second, at: 400ms, do: bob.connect, room: daily }
-      - { id: bye, after: \(talk), of: second, do: alice.disconnect }
-    \(timeline)
-    expect:
-      - { ends: alice, code: disconnected }
-    """
+    KeyWorld.joined(
+      "twilio", to: "room", "daily", alice: alice, bob: bob, before: before, timeline: timeline, rest: rest, talk: talk)
   }
 
   private static func action(_ name: String, at time: String, _ what: String, in template: String) -> KeyCase {

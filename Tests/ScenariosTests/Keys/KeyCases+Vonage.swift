@@ -6,28 +6,8 @@ extension KeyCases {
   private static func session(
     alice: String = "", bob: String = "", before: String = "", timeline: String = "", talk: String = "2s"
   ) -> String {
-    """
-    callsim: 1
-    id: t
-    limits: { virtual: 60s }
-    topology:
-      networks: { lan: { cidr: 10.0.0.0/24 } }
-      links:
-        a: { from: alice, to: lan }
-        b: { from: bob, to: lan }
-      servers: { hub: { kind: session } }
-    peers:
-      alice: { profile: vonage\(alice) }
-      bob: { profile: vonage\(bob) }
-    timeline:
-    \(before)
-      - { id: first, at: 300ms, do: alice.connect, session: daily }
-      - { id: second, at: 400ms, do: bob.connect, session: daily }
-      - { id: bye, after: \(talk), of: second, do: alice.disconnect }
-    \(timeline)
-    expect:
-      - { ends: alice, code: disconnected }
-    """
+    KeyWorld.joined(
+      "vonage", to: "session", "daily", alice: alice, bob: bob, before: before, timeline: timeline, talk: talk)
   }
 
   private static func action(_ name: String, at time: String, _ what: String, in template: String) -> KeyCase {

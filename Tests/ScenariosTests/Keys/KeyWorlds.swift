@@ -28,6 +28,36 @@ enum KeyWorld {
     """
   }
 
+  /// Both on one network, and in one place of a product whose server and argument have the same name.
+  static func joined(
+    _ profile: String, to server: String, _ place: String, alice: String, bob: String, before: String,
+    timeline: String, rest: String = "", talk: String
+  ) -> String {
+    """
+    callsim: 1
+    id: t
+    limits: { virtual: 60s }
+    \(rest)
+    topology:
+      networks: { lan: { cidr: 10.0.0.0/24 } }
+      links:
+        a: { from: alice, to: lan }
+        b: { from: bob, to: lan }
+      servers: { hub: { kind: \(server) } }
+    peers:
+      alice: { profile: \(profile)\(alice) }
+      bob: { profile: \(profile)\(bob) }
+    timeline:
+    \(before)
+      - { id: first, at: 300ms, do: alice.connect, \(server): \(place) }
+      - { id: second, at: 400ms, do: bob.connect, \(server): \(place) }
+      - { id: bye, after: \(talk), of: second, do: alice.disconnect }
+    \(timeline)
+    expect:
+      - { ends: alice, code: disconnected }
+    """
+  }
+
   /// Each behind a NAT of their own.
   static func nat(
     _ nat: String = "", home: String = "", out: String = "", links: String = "", bob: String = "away",

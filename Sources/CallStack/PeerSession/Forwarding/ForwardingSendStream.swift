@@ -9,7 +9,7 @@ internal import SDP
 ///
 /// What is lost on this connection is sent again from here. Packets leave as they come. Of a simulcast the encoding is
 /// sent that the estimated bandwidth holds; one encoding alone is sent whole, whatever the estimate says.
-final class ForwardingSendStream {
+final class ForwardingSendStream: RetransmittingStream {
   /// The place of one received stream among the numbers and timestamps that are sent.
   private struct Mapping {
     let stream: Int
@@ -203,24 +203,18 @@ final class ForwardingSendStream {
     return mapping.map { ($0.source, timestamp &- $0.offset) }
   }
 
-  /// Hands the requested retransmissions to the pacer, of video as far as the limit allows.
-  func retransmit(into pacer: inout Pacer, limiter: inout RetransmissionLimiter, at now: Instant) {
-    while rtp.isAskedAgain {
-      guard kind == .audio || limiter.admits(at: now) else {
-        rtp.refuseRetransmission()
-        continue
-      }
-      var byteCount = 0
-      let isQueued = pacer.enqueue(.retransmission, at: now) { output in
-        defer { byteCount = output.count }
-        return takeRetransmission(into: &output, at: now)
-      }
-      guard isQueued else { return }
-      if kind == .video { limiter.sent(byteCount: byteCount, at: now) }
-    }
+  /// Hands the requested retransmissions to the pacer; those of audio have no limit.
+  func sendAgain(into pacer: inout Pacer, limiter: inout RetransmissionLimiter, at now: Instant) {
+    guard kind == .audio else { return retransmit(into: &pacer, limiter: &limiter, at: now) }
+    var none = RetransmissionLimiter()
+    retransmit(into: &pacer, limiter: &none, at: now)
   }
 
-  private func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+  var isAskedAgain: Bool { rtp.isAskedAgain }
+
+  func refuseRetransmission() { rtp.refuseRetransmission() }
+
+  func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     guard retransmission != nil else { return rtp.takeRetransmission(into: &output, at: now) }
     var packet = rtp.takeRetransmission(on: &retransmission!, extensions: extensions.repair, into: &output, at: now)
     packet?.transportNumberOffset = extensions.repairNumberOffset

@@ -97,7 +97,7 @@ enum MediaChannel {
     switch self {
     case .audio(let channel): channel.produce(into: &pacer, at: now)
     case .video(let channel): channel.send?.retransmit(into: &pacer, limiter: &limiter, at: now)
-    case .forwarding(let channel): channel.send?.retransmit(into: &pacer, limiter: &limiter, at: now)
+    case .forwarding(let channel): channel.send?.sendAgain(into: &pacer, limiter: &limiter, at: now)
     }
   }
 

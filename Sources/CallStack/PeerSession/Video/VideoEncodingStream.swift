@@ -6,7 +6,7 @@ internal import RTP
 internal import SDP
 
 /// One encoding of a video track: encodes pictures, and turns their frames into RTP packets.
-final class VideoEncodingStream {
+final class VideoEncodingStream: RetransmittingStream {
   private(set) var rtp: RTPSender
   /// The retransmission stream (RFC 4588); nil when lost packets are sent again on the stream itself.
   private var retransmission: RetransmissionSender?
@@ -320,24 +320,11 @@ final class VideoEncodingStream {
 
   // MARK: Packets
 
-  /// Hands the requested retransmissions to the pacer, as far as the limit allows.
-  func retransmit(into pacer: inout Pacer, limiter: inout RetransmissionLimiter, at now: Instant) {
-    while rtp.isAskedAgain {
-      guard limiter.admits(at: now) else {
-        rtp.refuseRetransmission()
-        continue
-      }
-      var byteCount = 0
-      let isQueued = pacer.enqueue(.retransmission, at: now) { output in
-        defer { byteCount = output.count }
-        return takeRetransmission(into: &output, at: now)
-      }
-      guard isQueued else { return }
-      limiter.sent(byteCount: byteCount, at: now)
-    }
-  }
+  var isAskedAgain: Bool { rtp.isAskedAgain }
 
-  private func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
+  func refuseRetransmission() { rtp.refuseRetransmission() }
+
+  func takeRetransmission(into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     guard retransmission != nil else { return rtp.takeRetransmission(into: &output, at: now) }
     var packet = rtp.takeRetransmission(on: &retransmission!, extensions: extensions.repair, into: &output, at: now)
     packet?.transportNumberOffset = extensions.repairNumberOffset

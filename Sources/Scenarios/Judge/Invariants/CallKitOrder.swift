@@ -18,7 +18,6 @@ final class CallKitOrder {
     /// Whether the session is set up for calls, and whether manual audio was on then.
     var isSetUp = false
     var wasManualAtSetUp = false
-    var session = ""
     var category = ""
 
     init(_ peer: String) { self.peer = peer }
@@ -86,7 +85,7 @@ final class CallKitOrder {
       let what = session == "inactive" ? "deactivated its audio session" : "configured its audio session"
       tell(side, record, what, "which the system had not deactivated yet (I5)")
     }
-    (side.session, side.category) = (session, category)
+    side.category = category
   }
 
   private func tell(_ side: Side, _ record: TraceRecord, _ what: String, _ problem: String) {

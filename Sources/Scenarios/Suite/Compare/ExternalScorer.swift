@@ -1,5 +1,6 @@
 internal import Formats
 internal import Foundation
+internal import ScenarioRun
 
 /// An external program that scores what was heard against what was said, or what was seen against what a camera took.
 package struct ExternalScorer: Sendable, Equatable {
@@ -95,6 +96,19 @@ package struct ExternalScorer: Sendable, Equatable {
       return .failure(Problem(message: "the last word of its output is no number" + Self.quoted(end, in: folder)))
     }
     return .success(number)
+  }
+
+  /// Returns the score of a peer from the recordings in a folder, or the lack of one.
+  func score(of peer: String, in folder: String) -> Score {
+    switch score(in: folder) {
+    case .success(let value): Score(scorer: name, peer: peer, value: value)
+    case .failure(let problem): Score(scorer: name, peer: peer, problem: problem.message)
+    }
+  }
+
+  /// Returns the path of a new folder for recordings.
+  static func temporaryFolder() -> String {
+    FileManager.default.temporaryDirectory.appending(path: "callsim-score-\(UUID().uuidString)").path
   }
 
   static func file(_ recording: Recording, in folder: String) -> String {

@@ -29,7 +29,7 @@ final class HeardSpeech {
       if let problem = Self.problem(said: peer.said, heard: peer.heard) {
         return scorers.map { Score(scorer: $0.name, peer: peer.name, problem: problem) }
       }
-      let folder = FileManager.default.temporaryDirectory.appending(path: "callsim-score-\(UUID().uuidString)").path
+      let folder = ExternalScorer.temporaryFolder()
       defer { try? FileManager.default.removeItem(atPath: folder) }
       do {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -37,12 +37,7 @@ final class HeardSpeech {
       } catch {
         return scorers.map { Score(scorer: $0.name, peer: peer.name, problem: "no recording to score: \(error)") }
       }
-      return scorers.map { scorer in
-        switch scorer.score(in: folder) {
-        case .success(let value): Score(scorer: scorer.name, peer: peer.name, value: value)
-        case .failure(let problem): Score(scorer: scorer.name, peer: peer.name, problem: problem.message)
-        }
-      }
+      return scorers.map { $0.score(of: peer.name, in: folder) }
     }
   }
 

@@ -27,7 +27,7 @@ final class SeenPictures {
   static let nothing = "no camera was seen"
 
   private let scorers: [ExternalScorer]
-  private let folder: String
+  private let folder = ExternalScorer.temporaryFolder()
   private let peers: [String]
   private var recordings: [String: (taken: Recording, seen: Recording)] = [:]
   private var failure: (any Error)?
@@ -35,7 +35,6 @@ final class SeenPictures {
   init(_ scenario: Scenario, _ scorers: [ExternalScorer]) {
     self.scorers = scorers
     peers = scenario.peers.map(\.name)
-    folder = FileManager.default.temporaryDirectory.appending(path: "callsim-score-\(UUID().uuidString)").path
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -74,10 +73,7 @@ final class SeenPictures {
           return Score(scorer: scorer.name, peer: peer, problem: "no recording to score: \(failure)")
         }
         guard recordings[peer] != nil else { return Score(scorer: scorer.name, peer: peer, problem: Self.nothing) }
-        return switch scorer.score(in: "\(folder)/\(peer)") {
-        case .success(let value): Score(scorer: scorer.name, peer: peer, value: value)
-        case .failure(let problem): Score(scorer: scorer.name, peer: peer, problem: problem.message)
-        }
+        return scorer.score(of: peer, in: "\(folder)/\(peer)")
       }
     }
   }
