@@ -169,6 +169,13 @@ import Testing
     #expect(text.contains("--arm c"))
   }
 
+  @Test func `an arm of an option that changes nothing is warned of`() {
+    let text = load(
+      Self.text("{ a: {}, b: {} }"), [ArmOverride.override(name: "c", changes: "alice.video.simulcast=3")]
+    ).report.rendered(as: .text(color: false))
+    #expect(text.contains("'simulcast' changes nothing: knotos has no server that forwards media"), "\(text)")
+  }
+
   @Test func `arms are cells with the variable arm`() throws {
     let text = Self.text(
       "{ a: {}, b: { alice.audio.fec: false } }", rest: "matrix: { loss: [1%, 2%] }",

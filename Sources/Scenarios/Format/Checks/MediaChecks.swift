@@ -45,7 +45,7 @@ enum MediaChecks {
     _ key: String, _ value: Bool?, of peer: Scenario.Peer, _ audio: YAMLNode?, _ scenario: Scenario,
     _ reading: inout Reading, isOff: (Scenario.Audio) -> Bool
   ) {
-    guard value == true, let span = audio?.entry(key)?.keySpan, span.file == 0 else { return }
+    guard value == true, let span = audio?.entry(key)?.keySpan, reading.isOwn(span) else { return }
     let others = scenario.peers.filter { $0.name != peer.name && $0.hasCallStack }
     let isAlone = !others.isEmpty && others.allSatisfy { $0.stack == .real && isOff($0.audio) }
     let problem = "'\(key)' changes nothing of the media: it needs both sides, and no other peer has it on"

@@ -33,7 +33,8 @@ enum PeerChecks {
   /// Reports a lan of one peer, which equals that peer's own network.
   private static func checkLANs(_ peers: [Named<PeerDraft>], _ reading: inout Reading) {
     for peer in peers {
-      guard let lan = peer.value.lan, lan.span.file == 0, !reading.diagnostics.contains(where: { $0.span == lan.span })
+      guard let lan = peer.value.lan, reading.isOwn(lan.span),
+        !reading.diagnostics.contains(where: { $0.span == lan.span })
       else { continue }
       let others = peers.filter { $0.name != peer.name }.compactMap { $0.value.lan?.value }
       let near = Suggestion.nearest(to: lan.value, among: others).map { "; did you mean '\($0)'?" } ?? ""
@@ -76,7 +77,7 @@ enum PeerChecks {
       return
     }
     func note(_ key: String, _ problem: String?) {
-      guard let span = node?["devices"]?.entry(key)?.keySpan, span.file == 0 else { return }
+      guard let span = node?["devices"]?.entry(key)?.keySpan, reading.isOwn(span) else { return }
       reading.note(fault: problem.map { "'\(key)' changes nothing: \($0)" }, key: key, at: span)
     }
     note("front_camera", peer.video == nil ? "the calls of \(peer.name) have no video" : nil)
@@ -86,7 +87,9 @@ enum PeerChecks {
       note(key, isUsed ? nil : "the app of \(peer.name) does not use CallKit")
     }
     for setting in profile.settings {
-      guard let need = setting.need, let span = peer.settings.span(of: setting.name), span.file == 0 else { continue }
+      guard let need = setting.need, let span = peer.settings.span(of: setting.name), reading.isOwn(span) else {
+        continue
+      }
       let problem =
         peer.settings.flag(need) == true ? nil : "'\(setting.name)' changes nothing: it needs \(need): true"
       reading.note(fault: problem, key: setting.name, at: span)

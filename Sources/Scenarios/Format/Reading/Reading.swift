@@ -202,6 +202,12 @@ struct Reading {
     faults[index].problem = faults[index].problem ?? problem
   }
 
+  /// Whether something stands in the file itself or in an option, and not in a file of `use`, where it may have an effect
+  /// in other scenarios.
+  func isOwn(_ span: SourceSpan) -> Bool {
+    sources.files.indices.contains(span.file) && sources.files[span.file].usedFrom == nil
+  }
+
   /// Records whether a key has an effect in this cell.
   ///
   /// - Parameters:
@@ -210,8 +216,7 @@ struct Reading {
   mutating func note(effectOf entry: YAMLNode.Entry, problem: String?, isDefault: Bool) {
     let values = entry.value.scalarSpans
     if problem == nil { effectiveValues.formUnion(values) } else { inertValues.formUnion(values) }
-    // A peer profile of another file may have an effect in other scenarios.
-    guard entry.keySpan.file == 0, problem == nil || !isDefault else { return }
+    guard isOwn(entry.keySpan), problem == nil || !isDefault else { return }
     note(fault: problem, key: entry.key, at: entry.keySpan)
   }
 
