@@ -91,4 +91,16 @@ func av1Unit(_ kind: UInt8, layers: UInt8? = nil, _ payload: [UInt8]) -> [UInt8]
     #expect(packetized(of: [0xB2, 1, 1], as: .av1(isKeyFrame: false), limits: limits) == nil)
     #expect(packetized(of: av1Unit(6, [1]), as: .av1(isKeyFrame: false), limits: .init(maximum: 3)) == nil)
   }
+
+  @Test func `the temporal layer is that of the first unit with an extension header`() {
+    func layer(_ bytes: [UInt8]) -> UInt8? { AV1Payload.temporalLayer(of: bytes.span.bytes) }
+    // A sequence header without an extension, then a frame of layer 2 with one.
+    #expect(layer([0x20, 2, 0x08, 1, 0x34, 0x40, 7]) == 2)
+    #expect(layer([0x10, 0x34, 0x20, 7]) == 1)
+    // What continues a unit of the packet before it has no header.
+    #expect(layer([0x90, 0x34, 0x20, 7]) == nil)
+    #expect(layer([0xA0, 2, 0x34, 0x40, 0x34, 0x20]) == 1)
+    #expect(layer([0x10, 0x30, 7]) == nil)
+    #expect(layer([]) == nil)
+  }
 }

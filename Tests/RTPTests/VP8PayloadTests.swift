@@ -59,4 +59,27 @@ import Testing
     #expect(starts == [.certainly, .no, .no])
     #expect(payloads.map(\.place.isLast) == [false, false, true])
   }
+
+  @Test func `a payload is renumbered in its own widths, and nothing else of it changes`() throws {
+    for (bytes, descriptor) in Self.vectors {
+      var payload = bytes + [0xAB, 0xCD]
+      VP8PayloadDescriptor.renumber(&payload, pictureID: 0x1_2345, base: 0x1FE)
+      var expected = descriptor
+      if let id = descriptor.pictureID { expected.pictureID = id.bitWidth == 7 ? .short(0x45) : .long(0x2345) }
+      if descriptor.temporalLayerZeroIndex != nil { expected.temporalLayerZeroIndex = 0xFE }
+      var size = 0
+      #expect(VP8PayloadDescriptor(bytes: payload, size: &size) == expected)
+      #expect(size == bytes.count && payload.suffix(2) == [0xAB, 0xCD])
+    }
+  }
+
+  @Test func `what ends within its numbers is renumbered as far as it goes`() {
+    for (bytes, _) in Self.vectors {
+      for count in 0..<bytes.count {
+        var payload = Array(bytes[..<count])
+        VP8PayloadDescriptor.renumber(&payload, pictureID: 1, base: 1)
+        #expect(payload.count == count)
+      }
+    }
+  }
 }

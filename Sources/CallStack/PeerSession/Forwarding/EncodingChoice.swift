@@ -2,46 +2,66 @@ internal import CallCore
 internal import CongestionControl
 internal import SDP
 
-/// Which encoding of a simulcast goes to a subscriber: the largest one that its share of the estimated bandwidth holds,
-/// or the smallest one. They stand in the order of the offer, in which the smallest comes first (as libwebrtc demands).
+/// How much of a video goes to a subscriber: the largest encoding of a simulcast, and of it the most temporal layers,
+/// that the subscriber's share of the estimated bandwidth holds; or the smallest.
+///
+/// A larger encoding comes before more layers of a smaller one. Encodings stand in the order of the offer, in which the
+/// smallest comes first (as libwebrtc demands).
 struct EncodingChoice {
-  private struct Encoding {
-    let number: Int
-    var rate: DataRate
-    var last: Instant
+  /// An encoding up to one of its temporal layers.
+  struct Point: Hashable, Comparable {
+    let encoding: Int
+    let layer: Int
+
+    static func < (left: Self, right: Self) -> Bool {
+      (left.encoding, left.layer) < (right.encoding, right.layer)
+    }
   }
 
-  /// An encoding of which nothing came for so long is not there: its sender has turned it off.
+  private struct Offer {
+    let point: Point
+    let rate: DataRate
+    let last: Instant
+  }
+
+  /// Of what nothing came for so long is not there: its sender has turned it off.
   private static let silence = Interval.milliseconds(1_000)
-  /// How much more than its rate there must be before a larger encoding is chosen, as libwebrtc asks before it turns one on.
+  /// How much more than its rate there must be before more is chosen, as libwebrtc asks before it turns an encoding on.
   private static let margin = 1.2
 
-  private var encodings: [Encoding] = []
+  /// What is there, in rising order.
+  private var offers: [Offer] = []
   /// The share of the bandwidth; nil as long as nothing is known of it.
   var share: DataRate?
-  /// The encoding that is to be sent; nil before the first packet.
-  private(set) var wanted: Int?
+  /// What is to be sent; nil before the first packet.
+  private(set) var wanted: Point?
 
-  /// The rates of the encodings that are there, the smallest encoding first.
-  var rates: [DataRate] { encodings.map(\.rate) }
+  /// The rates of what is there, in rising order of size.
+  var rates: [DataRate] { offers.map(\.rate) }
 
   /// Notes a received packet, and chooses again.
   mutating func note(_ packet: ForwardedPacket, at now: Instant) {
-    encodings.removeAll { $0.number == packet.encoding || now - $0.last >= Self.silence }
-    let place = encodings.firstIndex { $0.number > packet.encoding } ?? encodings.endIndex
-    encodings.insert(Encoding(number: packet.encoding, rate: packet.rate, last: now), at: place)
-    choose()
+    let point = Point(encoding: packet.encoding, layer: packet.layer.index)
+    offers.removeAll { $0.point == point || now - $0.last >= Self.silence }
+    let place = offers.firstIndex { $0.point > point } ?? offers.endIndex
+    offers.insert(Offer(point: point, rate: packet.rate, last: now), at: place)
+    wanted = (largest { $0 > wanted ?? Point(encoding: -1, layer: 0) ? Self.margin : 1 } ?? offers.first)?.point
   }
 
-  private mutating func choose() {
-    let fitting = encodings.last { encoding in
-      guard let share else { return false }
-      let isLarger = encoding.number > wanted ?? -1
-      return (isLarger ? encoding.rate * Self.margin : encoding.rate) <= share
+  /// Returns the uppermost layer to send of an encoding, which the subscriber may get until another one begins.
+  func layer(of encoding: Int) -> Int {
+    if let wanted, wanted.encoding == encoding { return wanted.layer }
+    return largest(of: encoding) { _ in 1 }?.point.layer ?? 0
+  }
+
+  /// Returns the largest offer that, times a factor, is within the share.
+  private func largest(of encoding: Int? = nil, times factor: (Point) -> Double) -> Offer? {
+    guard let share else { return nil }
+    return offers.last { offer in
+      (encoding == nil || offer.point.encoding == encoding) && offer.rate * factor(offer.point) <= share
     }
-    wanted = (fitting ?? encodings.first)?.number
   }
 
   /// Forgets the encodings of a source that was left.
-  mutating func reset() { (encodings, wanted) = ([], nil) }
+  mutating func reset() { (offers, wanted) = ([], nil) }
 }

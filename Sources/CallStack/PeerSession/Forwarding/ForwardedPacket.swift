@@ -19,11 +19,22 @@ public struct ForwardedPacket: Sendable {
   package let codec: NegotiatedCodec
   /// The encoding of a simulcast, by its place in the section; zero where there is one.
   package let encoding: Int
-  /// The rate at which this encoding was received lately, with all headers.
+  /// The temporal layer of its frame.
+  package let layer: ForwardedLayer
+  /// The rate at which this encoding was received lately up to this layer, with all headers.
   package let rate: DataRate
   /// Whether a decoder can begin here: true for audio, for video at the first packet of a key frame.
   package let isEntry: Bool
+  /// The numbers of its picture; nil for a format in which a gap between them means nothing.
+  package let picture: ForwardedPicture?
   package let payload: [UInt8]
+}
+
+/// The numbers of a picture of VP8 (RFC 7741 section 4.2), extended so that they never wrap.
+package struct ForwardedPicture: Hashable, Sendable {
+  package let id: Int64
+  /// The number of its base frame (TL0PICIDX); 0 where there is none.
+  package let base: Int64
 }
 
 extension NegotiatedCodec {

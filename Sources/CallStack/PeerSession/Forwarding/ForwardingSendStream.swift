@@ -7,8 +7,8 @@ internal import SDP
 /// Sends packets that another connection received, as one stream of this one: with its SSRC, its payload types and its
 /// extensions. Numbers and timestamps keep their distances, so that a gap stays a gap.
 ///
-/// What is lost on this connection is sent again from here. Packets leave as they come. Of a simulcast the encoding is
-/// sent that the estimated bandwidth holds; one encoding alone is sent whole, whatever the estimate says.
+/// What is lost on this connection is sent again from here. Packets leave as they come. Of a simulcast, and of temporal
+/// layers, that is sent which the estimated bandwidth holds, and at least the base of the smallest encoding.
 final class ForwardingSendStream: RetransmittingStream {
   /// The place of one received stream among the numbers and timestamps that are sent.
   private struct Mapping {
@@ -21,6 +21,15 @@ final class ForwardingSendStream: RetransmittingStream {
     let start: UInt32
     /// What is added to its timestamps.
     let offset: UInt32
+    /// What is added to its picture numbers, and to those of its base frames.
+    let pictureOffset: Int64
+    let baseOffset: Int64
+    /// Its numbers of packets and of pictures without those of layers that are left out.
+    var numbers = Renumbering()
+    var pictures = Renumbering()
+    var filter = LayerFilter()
+    /// The highest number of a packet.
+    var highest: Int64
   }
 
   private(set) var rtp: RTPSender
@@ -44,6 +53,8 @@ final class ForwardingSendStream: RetransmittingStream {
   private var waiting: [ForwardedPacket] = []
   /// The last packet: when it was taken, and its timestamp.
   private var last: (taken: Instant, timestamp: UInt32)?
+  /// The highest picture number that was sent, and that of its base frame.
+  private var lastPicture: (id: Int64, base: Int64)?
   /// The encodings of which a key frame is needed.
   private var neededKeyFrames: [Int] = []
   private var choice = EncodingChoice()
@@ -141,7 +152,7 @@ final class ForwardingSendStream: RetransmittingStream {
       if !beginsAnew, let current = mappings.last, current.encoding == packet.encoding, packet.stream < current.stream {
         return
       }
-      guard packet.encoding == choice.wanted else { return }
+      guard packet.encoding == choice.wanted?.encoding else { return }
       guard packet.isEntry else { return wait(for: packet, at: now) }
       begin(packet, codec, at: now)
       let rest = waiting.filter { $0.stream == packet.stream && $0.number > packet.number }
@@ -174,27 +185,56 @@ final class ForwardingSendStream: RetransmittingStream {
     mappings.append(
       Mapping(
         stream: packet.stream, encoding: packet.encoding, source: packet.ssrc,
-        first: (packet.number, rtp.nextSequenceNumber), start: start,
-        offset: start &- packet.timestamp))
+        first: (packet.number, rtp.nextSequenceNumber), start: start, offset: start &- packet.timestamp,
+        pictureOffset: offset(from: packet.picture?.id, to: lastPicture?.id),
+        baseOffset: offset(from: packet.picture?.base, to: lastPicture?.base), highest: packet.number))
     if mappings.count > Self.mappingLimit { mappings.removeFirst() }
     beginsAnew = false
     lastRequest = nil
   }
 
+  /// Returns what must be added to a number so that it follows the last one that was sent.
+  private func offset(from number: Int64?, to last: Int64?) -> Int64 {
+    guard let number, let last else { return 0 }
+    return last + 1 - number
+  }
+
   private func enqueue(_ packet: ForwardedPacket, _ codec: NegotiatedCodec, into pacer: inout Pacer, at now: Instant) {
-    guard let mapping = mappings.last, packet.number >= mapping.first.number else { return }
-    let number = mapping.first.sequence &+ UInt16(truncatingIfNeeded: packet.number - mapping.first.number)
+    guard var mapping = mappings.popLast() else { return }
+    defer { mappings.append(mapping) }
+    guard packet.number >= mapping.first.number else { return }
+    let isNewest = packet.number >= mapping.highest
+    mapping.highest = max(mapping.highest, packet.number)
+    var payload = packet.payload
+    if kind == .video, mapping.filter.judge(packet, wanted: choice.layer(of: mapping.encoding)) == .omit {
+      if let picture = packet.picture { mapping.pictures.omit(picture.id) }
+      guard !isNewest else { return mapping.numbers.omit(packet.number) }
+      // The numbers after it count it. Without a payload it fills the gap.
+      payload = []
+    } else if let picture = packet.picture {
+      rewrite(picture, in: &payload, mapping)
+    }
+    let number =
+      mapping.first.sequence &+ UInt16(truncatingIfNeeded: mapping.numbers(packet.number) - mapping.first.number)
     let timestamp = packet.timestamp &+ mapping.offset
     if last.map({ Int32(bitPattern: timestamp &- $0.timestamp) >= 0 }) ?? true { last = (now, timestamp) }
     _ = pacer.enqueue(kind == .audio ? .audio : .video, at: now) { output in
       let header = rtp.packetize(
-        payload: packet.payload.span.bytes, sequenceNumber: number, timestamp: timestamp,
-        payloadType: codec.payloadType, marker: packet.marker, extensions: extensions.original, into: &output)
+        payload: payload.span.bytes, sequenceNumber: number, timestamp: timestamp, payloadType: codec.payloadType,
+        marker: packet.marker && !payload.isEmpty, extensions: extensions.original, into: &output)
       guard let header else { return nil }
       return OutgoingPacket(
         header: header, headerSize: RTPHeader.fixedSize + extensions.original.encodedSize, captured: now,
         transportNumberOffset: extensions.originalNumberOffset)
     }
+  }
+
+  /// Gives a frame of VP8 the numbers that follow those that were sent: receivers wait for pictures between them.
+  private func rewrite(_ picture: ForwardedPicture, in payload: inout [UInt8], _ mapping: Mapping) {
+    let id = mapping.pictures(picture.id) + mapping.pictureOffset
+    let base = picture.base + mapping.baseOffset
+    lastPicture = (max(lastPicture?.id ?? id, id), max(lastPicture?.base ?? base, base))
+    VP8PayloadDescriptor.renumber(&payload, pictureID: id, base: base)
   }
 
   /// Returns the source of what is sent with a timestamp, and its timestamp there.

@@ -21,7 +21,12 @@ final class ForwardingSource: ReceivedSource {
   private let transceiver: Transceiver.ID
   /// The encoding of a simulcast, by its place in the section.
   var encoding: Int
-  private var rate = ReceivedRate()
+  /// The rates of the temporal layers.
+  private var rates = [ReceivedRate()]
+  /// The layer of the latest frame, which the later packets of an AV1 frame do not give.
+  private var latestLayer: (timestamp: UInt32, layer: ForwardedLayer)?
+  private var pictures = PictureIDUnwrapper()
+  private var bases = Unwrapper<UInt8>()
   /// The number of the stream on its transceiver.
   private(set) var stream: Int
   private(set) var rtp: RTPReceiver
@@ -88,6 +93,7 @@ final class ForwardingSource: ReceivedSource {
       stream = next()
       nack?.reset()
       unwrapper = SequenceUnwrapper()
+      (pictures, bases, latestLayer) = (PictureIDUnwrapper(), Unwrapper(), nil)
       taken = Array(repeating: .min, count: Self.memory)
     case .advanced: hasDeparted = false
     case .old: break
@@ -121,23 +127,48 @@ final class ForwardingSource: ReceivedSource {
     guard taken[place] != number else { return nil }
     taken[place] = number
     let payload = datagram.extracting(packet.payloadRange)
-    rate.add(RTPHeader.fixedSize + payload.byteCount + MediaTransport.lowerOverhead, at: now)
-    let isEntry = isEntry(payload, codec)
+    let video = video(payload, codec)
+    let layer = layer(video, of: payload, timestamp: header.timestamp)
+    let rate = rate(RTPHeader.fixedSize + payload.byteCount + MediaTransport.lowerOverhead, layer.index, at: now)
+    let isEntry = formats.kind == .audio || video.map(Self.isEntry) ?? false
     if isEntry { keyFrames.keyFrameArrived() }
     return ForwardedPacket(
       transceiver: transceiver, ssrc: ssrc, stream: stream, number: number, timestamp: header.timestamp,
-      marker: header.marker, codec: codec, encoding: encoding, rate: rate.rate(at: now), isEntry: isEntry,
-      payload: payload.copied)
+      marker: header.marker, codec: codec, encoding: encoding, layer: layer, rate: rate, isEntry: isEntry,
+      picture: video.flatMap { picture($0) }, payload: payload.copied)
   }
 
-  private func isEntry(_ payload: RawSpan, _ codec: NegotiatedCodec) -> Bool {
-    guard formats.kind == .video else { return true }
-    guard !payload.isEmpty, let video = VideoCodec(codec, fidelity: formats.fidelity),
-      let read = VideoPayload(parsing: payload, format: video.format)
-    else { return false }
+  private func video(_ payload: RawSpan, _ codec: NegotiatedCodec) -> VideoPayload? {
+    guard formats.kind == .video, !payload.isEmpty,
+      let video = VideoCodec(codec, fidelity: formats.fidelity)
+    else { return nil }
+    return VideoPayload(parsing: payload, format: video.format)
+  }
+
+  private static func isEntry(_ payload: VideoPayload) -> Bool {
     // The parameter sets of a key frame come before it.
-    if case .h264(let content) = read.descriptor { return content.hasSequenceParameterSet }
-    return read.isKeyFrame && read.start != .no
+    if case .h264(let content) = payload.descriptor { return content.hasSequenceParameterSet }
+    return payload.isKeyFrame && payload.start != .no
+  }
+
+  private func layer(_ video: VideoPayload?, of payload: RawSpan, timestamp: UInt32) -> ForwardedLayer {
+    if let latestLayer, latestLayer.timestamp == timestamp { return latestLayer.layer }
+    let layer = video.flatMap { ForwardedLayer($0, of: payload) } ?? .base
+    latestLayer = (timestamp, layer)
+    return layer
+  }
+
+  /// Counts the bytes of a packet. Returns the rate of its layer and those below.
+  private func rate(_ byteCount: Int, _ layer: Int, at now: Instant) -> DataRate {
+    while rates.count <= layer { rates.append(ReceivedRate()) }
+    rates[layer].add(byteCount, at: now)
+    return rates.indices.prefix(layer + 1).reduce(.zero) { $0 + rates[$1].rate(at: now) }
+  }
+
+  private func picture(_ video: VideoPayload) -> ForwardedPicture? {
+    guard case .vp8(let descriptor) = video.descriptor, let id = descriptor.pictureID else { return nil }
+    return ForwardedPicture(
+      id: pictures.unwrap(id), base: descriptor.temporalLayerZeroIndex.map { bases.unwrap($0) } ?? 0)
   }
 
   // MARK: RTCP

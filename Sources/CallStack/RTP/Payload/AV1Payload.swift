@@ -32,6 +32,22 @@ package struct AV1Payload: Sendable {
   }
 }
 
+extension AV1Payload {
+  /// Returns the temporal layer that the first unit with an extension header gives (AV1 specification section 5.3.3);
+  /// nil when no unit that begins in the payload has one.
+  package static func temporalLayer(of payload: RawSpan) -> UInt8? {
+    guard var elements = AV1Payload(parsing: payload) else { return nil }
+    if elements.header.continuesUnit { _ = elements.nextElement(in: payload) }
+    while let range = elements.nextElement(in: payload) {
+      guard let header = payload.byte(at: range.lowerBound), header & AV1OBU.extensionFlag != 0, range.count > 1 else {
+        continue
+      }
+      return payload.byte(at: range.lowerBound + 1).map { $0 >> 5 }
+    }
+    return nil
+  }
+}
+
 /// The units of a frame, put together again from payloads, each with a size field as decoders want them (AV1
 /// specification section 5.2).
 package struct AV1FrameBuilder: Sendable {

@@ -71,6 +71,30 @@ extension VP8PayloadDescriptor {
     size = offset
   }
 
+  /// Writes other numbers over those of a payload, which keep their widths. A payload without them stays as it is.
+  ///
+  /// - Parameters:
+  ///   - pictureID: the picture number, of which the lower seven or fifteen bits are written.
+  ///   - base: the TL0PICIDX, of which the lower eight bits are written.
+  package static func renumber(_ payload: inout [UInt8], pictureID: Int64, base: Int64) {
+    guard payload.count > 1, payload[0] & 0x80 != 0 else { return }
+    let flags = payload[1]
+    var offset = 2
+    if flags & 0x80 != 0 {
+      guard offset < payload.count else { return }
+      if payload[offset] & 0x80 == 0 {
+        payload[offset] = UInt8(truncatingIfNeeded: pictureID) & 0x7F
+        offset += 1
+      } else {
+        guard offset + 1 < payload.count else { return }
+        payload[offset] = 0x80 | UInt8(truncatingIfNeeded: pictureID >> 8)
+        payload[offset + 1] = UInt8(truncatingIfNeeded: pictureID)
+        offset += 2
+      }
+    }
+    if flags & 0x40 != 0, offset < payload.count { payload[offset] = UInt8(truncatingIfNeeded: base) }
+  }
+
   private var hasExtension: Bool {
     pictureID != nil || temporalLayerZeroIndex != nil || temporalLayer != nil || keyFrameIndex != nil
   }
