@@ -3,8 +3,9 @@ package import RTP
 
 /// Sends packets at a rate instead of in bursts.
 ///
-/// Audio is neither paced nor counted. Every other packet adds to a debt, which decreases at the pacing rate; while the
-/// debt is larger than a burst, packets wait. The packets of a probe leave at its rate, whatever the debt.
+/// Audio is not paced. Every other packet adds to a debt, which decreases at the pacing rate; while the debt is larger
+/// than a burst, packets wait. Audio adds to it where the estimate of the bandwidth includes audio. The packets of a probe
+/// leave at its rate, whatever the debt.
 package struct Pacer: ~Copyable {
   package struct Settings: Hashable, Sendable {
     /// The pacing rate.
@@ -25,6 +26,8 @@ package struct Pacer: ~Copyable {
 
   package private(set) var settings: Settings
   private var queue = PacketQueue()
+  /// Whether audio adds to the debt, as in libwebrtc where its packets have transport-wide numbers.
+  package var countsAudio = false
   /// The time at which the debt reaches zero.
   private var settled = Instant.zero
   /// The time at which padding is due, unless packets wait.
@@ -138,7 +141,7 @@ package struct Pacer: ~Copyable {
       probes.sent(byteCount: packet.byteCount, at: now)
     }
     if packet.priority != .padding { hasSentMedia = true }
-    guard packet.priority != .audio else { return packet }
+    guard packet.priority != .audio || countsAudio else { return packet }
     settled = min(max(settled, now) + rate.transmissionTime(byteCount: packet.byteCount), now + settings.debtLimit)
     addPaddingDebt(packet.byteCount, at: now)
     return packet

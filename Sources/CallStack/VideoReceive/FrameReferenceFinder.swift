@@ -102,7 +102,9 @@ package struct FrameReferenceFinder: Sendable {
     case .vp9(let descriptor):
       guard descriptor.pictureID != nil else { return .sequence }
       return descriptor.isFlexible || descriptor.temporalLayerZeroIndex != nil ? .vp9 : .pictureID
-    case .generic(let descriptor): return descriptor.pictureID != nil ? .pictureID : .sequence
+    case .generic(let descriptor):
+      guard descriptor.pictureID != nil else { return .sequence }
+      return descriptor.layer != nil ? .vp8 : .pictureID
     case .h264, .av1: return .sequence
     }
   }
@@ -116,7 +118,8 @@ package struct FrameReferenceFinder: Sendable {
     case .vp8(let descriptor): frame.temporalLayer = descriptor.temporalLayer ?? 0
     case .vp9(let descriptor):
       (frame.spatialLayer, frame.temporalLayer) = (descriptor.layer?.spatial ?? 0, descriptor.layer?.temporal ?? 0)
-    case .h264, .av1, .generic: break
+    case .generic(let descriptor): frame.temporalLayer = descriptor.layer?.index ?? 0
+    case .h264, .av1: break
     }
   }
 
@@ -130,6 +133,9 @@ package struct FrameReferenceFinder: Sendable {
     case (.vp9, .vp9(let descriptor)):
       guard let id = descriptor.pictureID else { return .none }
       return .vp9(vp9.numbers(id, descriptor.temporalLayerZeroIndex))
+    case (.vp8, .generic(let descriptor)):
+      guard let id = descriptor.pictureID, let layer = descriptor.layer else { return .none }
+      return .vp8(vp8.numbers(.long(id), layer.baseIndex))
     case (.pictureID, .vp8(let descriptor)): return descriptor.pictureID.map { .picture(pictures.unwrap($0)) } ?? .none
     case (.pictureID, .vp9(let descriptor)): return descriptor.pictureID.map { .picture(pictures.unwrap($0)) } ?? .none
     case (.pictureID, .generic(let descriptor)):
@@ -140,7 +146,12 @@ package struct FrameReferenceFinder: Sendable {
 
   private mutating func decide(_ frame: inout EncodedFrame, _ numbers: Numbers) -> ReferenceDecision {
     switch (numbers, frame.descriptor) {
-    case (.vp8(let numbers), .vp8(let descriptor)): return vp8.find(&frame, numbers, descriptor: descriptor)
+    case (.vp8(let numbers), .vp8(let descriptor)):
+      return vp8.find(
+        &frame, numbers, layer: descriptor.temporalLayer ?? 0, isLayerSync: descriptor.isLayerSync)
+    case (.vp8(let numbers), .generic(let descriptor)):
+      return vp8.find(
+        &frame, numbers, layer: descriptor.layer?.index ?? 0, isLayerSync: descriptor.layer?.isSync ?? false)
     case (.vp9(let numbers), .vp9(let descriptor)): return vp9.find(&frame, numbers, descriptor: descriptor)
     case (.picture(let id), _):
       frame.id = id

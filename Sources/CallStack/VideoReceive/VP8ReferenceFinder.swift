@@ -1,7 +1,7 @@
 import RTP
 
 /// Finds references by VP8's temporal layers: TL0PICIDX names the base frame, the picture numbers tell what is missing
-/// (RFC 7741 section 4.2).
+/// (RFC 7741 section 4.2). The synthetic codec numbers its layers in the same way.
 struct VP8ReferenceFinder: Sendable {
   /// The last frame of each temporal layer since one of the base layer; nil for none.
   private struct Layers: Sendable {
@@ -30,9 +30,9 @@ struct VP8ReferenceFinder: Sendable {
   }
 
   mutating func find(
-    _ frame: inout EncodedFrame, _ numbers: Numbers, descriptor: VP8PayloadDescriptor
+    _ frame: inout EncodedFrame, _ numbers: Numbers, layer: UInt8, isLayerSync: Bool
   ) -> ReferenceDecision {
-    let (id, layer) = (numbers.picture, Int(descriptor.temporalLayer ?? 0))
+    let (id, layer) = (numbers.picture, Int(layer))
     frame.id = id
     frame.references = FrameReferences()
     noteGap(id)
@@ -50,7 +50,7 @@ struct VP8ReferenceFinder: Sendable {
     let known = layer == 0 ? numbers.base - 1 : numbers.base
     guard let place = layers.firstIndex(where: { $0.base == known }) else { return .stash }
     if layer == 0 { return findBase(&frame, numbers, previous: place) }
-    if descriptor.isLayerSync {
+    if isLayerSync {
       // A sync frame refers to the base frame alone. One that is not newer was used already.
       if let last = layers[place].last[layer], last >= id { return .drop }
       guard let base = layers[place].last[0] else { return .stash }

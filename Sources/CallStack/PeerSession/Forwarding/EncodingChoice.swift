@@ -28,6 +28,10 @@ struct EncodingChoice {
   private static let silence = Interval.milliseconds(1_000)
   /// How much more than its rate there must be before more is chosen, as libwebrtc asks before it turns an encoding on.
   private static let margin = 1.2
+  /// The time after a fall before a larger encoding is tried again; doubled with every try that ends with another fall.
+  private static let hold = (first: Interval.seconds(2), longest: Interval.seconds(32))
+  /// A larger encoding that is kept for so long has room.
+  private static let trial = Interval.seconds(10)
 
   /// What is there, in rising order.
   private var offers: [Offer] = []
@@ -35,6 +39,9 @@ struct EncodingChoice {
   var share: DataRate?
   /// What is to be sent; nil before the first packet.
   private(set) var wanted: Point?
+  /// When a larger encoding was chosen, and the end and the length of the hold after the last fall.
+  private var rose: Instant?
+  private var held: (until: Instant, time: Interval)?
 
   /// The rates of what is there, in rising order of size.
   var rates: [DataRate] { offers.map(\.rate) }
@@ -45,7 +52,25 @@ struct EncodingChoice {
     offers.removeAll { $0.point == point || now - $0.last >= Self.silence }
     let place = offers.firstIndex { $0.point > point } ?? offers.endIndex
     offers.insert(Offer(point: point, rate: packet.rate, last: now), at: place)
-    wanted = (largest { $0 > wanted ?? Point(encoding: -1, layer: 0) ? Self.margin : 1 } ?? offers.first)?.point
+    choose(at: now)
+  }
+
+  private mutating func choose(at now: Instant) {
+    let before = wanted
+    let limit = held.map { now < $0.until } ?? false ? before?.encoding : nil
+    wanted =
+      (largest { point in
+        if let limit, point.encoding > limit { return .infinity }
+        return before.map { point > $0 } ?? true ? Self.margin : 1
+      } ?? offers.first)?.point
+    guard let before, let wanted, wanted.encoding != before.encoding else { return }
+    if wanted.encoding > before.encoding {
+      rose = now
+    } else if offers.contains(where: { $0.point.encoding == before.encoding }) {
+      let isFailure = rose.map { now - $0 < Self.trial } ?? false
+      let time = isFailure ? min((held?.time ?? Self.hold.first) * 2, Self.hold.longest) : Self.hold.first
+      held = (now + time, time)
+    }
   }
 
   /// Returns the uppermost layer to send of an encoding, which the subscriber may get until another one begins.
@@ -58,10 +83,11 @@ struct EncodingChoice {
   private func largest(of encoding: Int? = nil, times factor: (Point) -> Double) -> Offer? {
     guard let share else { return nil }
     return offers.last { offer in
-      (encoding == nil || offer.point.encoding == encoding) && offer.rate * factor(offer.point) <= share
+      (encoding == nil || offer.point.encoding == encoding)
+        && Double(offer.rate.bitsPerSecond) * factor(offer.point) <= Double(share.bitsPerSecond)
     }
   }
 
   /// Forgets the encodings of a source that was left.
-  mutating func reset() { (offers, wanted) = ([], nil) }
+  mutating func reset() { (offers, wanted, rose, held) = ([], nil, nil, nil) }
 }

@@ -31,7 +31,10 @@ package struct ForwardedLayer: Hashable, Sendable {
       guard let layer = AV1Payload.temporalLayer(of: payload) else { return nil }
       // In L1T2 and L1T3, no frame refers to an upper layer from before the last base frame (AV1 section 6.7.5).
       self.init(index: Int(layer), isSwitchPoint: true)
-    case .h264, .generic: return nil
+    case .generic(let descriptor):
+      guard let layer = descriptor.layer else { return nil }
+      self.init(index: Int(layer.index), isSwitchPoint: layer.isSync)
+    case .h264: return nil
     }
   }
 }

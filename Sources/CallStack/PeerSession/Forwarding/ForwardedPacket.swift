@@ -1,4 +1,5 @@
 package import CallCore
+package import RTP
 public import SDP
 
 /// A packet of media that a connection received, for other connections to send on.
@@ -30,11 +31,13 @@ public struct ForwardedPacket: Sendable {
   package let payload: [UInt8]
 }
 
-/// The numbers of a picture of VP8 (RFC 7741 section 4.2), extended so that they never wrap.
+/// The numbers of a picture of VP8 (RFC 7741 section 4.2) or of the synthetic codec, extended so that they never wrap.
 package struct ForwardedPicture: Hashable, Sendable {
   package let id: Int64
   /// The number of its base frame (TL0PICIDX); 0 where there is none.
   package let base: Int64
+  /// Where the numbers stand in the payload: in the descriptor of VP8, or that of the synthetic codec.
+  package let format: VideoFormat
 }
 
 extension NegotiatedCodec {

@@ -127,10 +127,13 @@ final class ForwardingSendStream: RetransmittingStream {
   func setRate(_ rate: DataRate) { choice.share = rate }
 
   /// Whether padding can be sent, for probes.
-  var canPad: Bool { kind == .video && isActive && hasSent && retransmission != nil }
+  func canPad(at now: Instant) -> Bool {
+    guard let last, kind == .video, isActive, hasSent, retransmission != nil else { return false }
+    return now - last.taken < MediaChannel.idleTimeout
+  }
 
   func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
-    guard canPad, let last else { return nil }
+    guard canPad(at: now), let last else { return nil }
     var packet = retransmission!.pad(
       count, timestamp: last.timestamp, captured: now, extensions: extensions.repair, into: &output)
     packet?.transportNumberOffset = extensions.repairNumberOffset
@@ -229,12 +232,15 @@ final class ForwardingSendStream: RetransmittingStream {
     }
   }
 
-  /// Gives a frame of VP8 the numbers that follow those that were sent: receivers wait for pictures between them.
+  /// Gives a picture the numbers that follow those that were sent: receivers wait for pictures between them.
   private func rewrite(_ picture: ForwardedPicture, in payload: inout [UInt8], _ mapping: Mapping) {
     let id = mapping.pictures(picture.id) + mapping.pictureOffset
     let base = picture.base + mapping.baseOffset
     lastPicture = (max(lastPicture?.id ?? id, id), max(lastPicture?.base ?? base, base))
-    VP8PayloadDescriptor.renumber(&payload, pictureID: id, base: base)
+    switch picture.format {
+    case .vp8: VP8PayloadDescriptor.renumber(&payload, pictureID: id, base: base)
+    default: GenericPayloadDescriptor.renumber(&payload, pictureID: id, base: base)
+    }
   }
 
   /// Returns the source of what is sent with a timestamp, and its timestamp there.

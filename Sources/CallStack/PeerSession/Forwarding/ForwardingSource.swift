@@ -166,9 +166,14 @@ final class ForwardingSource: ReceivedSource {
   }
 
   private func picture(_ video: VideoPayload) -> ForwardedPicture? {
-    guard case .vp8(let descriptor) = video.descriptor, let id = descriptor.pictureID else { return nil }
-    return ForwardedPicture(
-      id: pictures.unwrap(id), base: descriptor.temporalLayerZeroIndex.map { bases.unwrap($0) } ?? 0)
+    let (id, base, format): (PictureID?, UInt8?, VideoFormat) =
+      switch video.descriptor {
+      case .vp8(let descriptor): (descriptor.pictureID, descriptor.temporalLayerZeroIndex, .vp8)
+      case .generic(let descriptor): (descriptor.pictureID.map { .long($0) }, descriptor.layer?.baseIndex, .generic)
+      case .vp9, .h264, .av1: (nil, nil, .av1)
+      }
+    guard let id else { return nil }
+    return ForwardedPicture(id: pictures.unwrap(id), base: base.map { bases.unwrap($0) } ?? 0, format: format)
   }
 
   // MARK: RTCP

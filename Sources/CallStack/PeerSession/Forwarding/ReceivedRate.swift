@@ -1,30 +1,31 @@
 internal import CallCore
 internal import CongestionControl
 
-/// The rate of the last second, in slots of 100 ms.
+/// The rate of the last seconds, in slots of 250 ms. A key frame, which is as large as many others, weighs little in it.
 struct ReceivedRate {
   private static let slots = 10
-  private static let slot = Interval.milliseconds(100)
+  private static let slot = Interval.milliseconds(250)
+  private static let shortest = Interval.milliseconds(100)
 
   private var byteCounts = [Int](repeating: 0, count: slots)
   private var sum = 0
   /// The number of the newest slot since the beginning of time.
   private var newest: Int64 = 0
-  /// When the first byte came; nil before it.
+  /// When the first byte came, since the last pause that is longer than all slots; nil before it.
   private var beginning: Instant?
 
   mutating func add(_ byteCount: Int, at now: Instant) {
-    beginning = beginning ?? now
     advance(to: now)
+    beginning = beginning ?? now
     byteCounts[Int(newest % Int64(Self.slots))] += byteCount
     sum += byteCount
   }
 
-  /// Returns the rate, over less than a second at the beginning.
+  /// Returns the rate, over less than all slots at the beginning.
   mutating func rate(at now: Instant) -> DataRate {
-    guard let beginning else { return .zero }
     advance(to: now)
-    let span = max(Self.slot, min(.seconds(1), now - beginning))
+    guard let beginning else { return .zero }
+    let span = max(Self.shortest, min(Self.slot * Int64(Self.slots), now - beginning))
     return DataRate(byteCount: sum, per: span)
   }
 
@@ -37,5 +38,7 @@ struct ReceivedRate {
       byteCounts[place] = 0
     }
     newest = current
+    // What comes after a pause is another time.
+    if sum == 0 { beginning = nil }
   }
 }

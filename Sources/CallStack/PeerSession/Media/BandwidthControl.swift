@@ -46,6 +46,9 @@ struct BandwidthControl {
       case .forwarding(let forwarding): forwarding.send?.isNumbered == true
       }
     }
+    pacer.countsAudio = channels.contains {
+      if case .audio(let audio) = $0 { audio.send?.isNumbered ?? false } else { false }
+    }
     estimator.setPacingFactor(isNumbered ? Self.pacingFactors.numbered : Self.pacingFactors.otherwise)
     estimator.setStreams(allocator.limits, at: now)
     divide(among: channels, limiter, at: now)

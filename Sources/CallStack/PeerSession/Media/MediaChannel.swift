@@ -139,12 +139,16 @@ enum MediaChannel {
     }
   }
 
-  /// Whether it sends video of its own, or may at once.
-  var sendsVideo: Bool {
+  /// The time after the last picture at which padding ends: libwebrtc's until an encoder without pictures counts as
+  /// stopped.
+  static let idleTimeout = Interval.seconds(2)
+
+  /// Whether it can send padding: it sends video, and pictures come.
+  func canPad(at now: Instant) -> Bool {
     switch self {
     case .audio: false
-    case .video(let channel): channel.send?.isSending ?? false
-    case .forwarding(let channel): channel.send?.canPad ?? false
+    case .video(let channel): channel.send?.canPad(at: now) ?? false
+    case .forwarding(let channel): channel.send?.canPad(at: now) ?? false
     }
   }
 

@@ -319,7 +319,7 @@ final class MediaTransport {
   /// Queues the padding of a probe or a gap, on the first retransmission stream that there is. The pacer has to learn
   /// that there is none, or it asks for its padding again and again.
   private func pad(at now: Instant) {
-    let channel = channels.first(where: \.sendsVideo)
+    let channel = channels.first { $0.canPad(at: now) }
     pacer.pad(at: now) { count, output in channel?.pad(count, into: &output, at: now) }
   }
 

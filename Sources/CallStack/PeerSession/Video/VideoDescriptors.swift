@@ -35,7 +35,9 @@ struct VideoDescriptors {
     case .av1: return .av1(isKeyFrame: frame.isKeyFrame)
     case .synthetic:
       genericID = (genericID + 1) & 0x7FFF
-      return .generic(isKeyFrame: frame.isKeyFrame, pictureID: genericID)
+      let described = GenericPayloadDescriptor.Layer(
+        index: UInt8(clamping: layer.id), isSync: layer.isSync, baseIndex: layer.baseIndex)
+      return .generic(isKeyFrame: frame.isKeyFrame, pictureID: genericID, layer: layers > 1 ? described : nil)
     }
   }
 

@@ -22,6 +22,8 @@ final class VideoSendStream {
   }
   /// Whether packets carry transport-wide numbers.
   private(set) var isNumbered = false
+  /// When the last picture came; nil before it.
+  private var lastPicture: Instant?
 
   init(
     settings: VideoSettings, media: NegotiatedMedia, codec: NegotiatedCodec, video: VideoCodec, track: LocalTrack,
@@ -91,7 +93,11 @@ final class VideoSendStream {
   }
 
   /// Whether an encoding may be sent.
-  var isSending: Bool { isActive && encodings.indices.contains { parameters(of: $0).isActive } }
+  private var isSending: Bool { isActive && encodings.indices.contains { parameters(of: $0).isActive } }
+
+  func canPad(at now: Instant) -> Bool {
+    isSending && lastPicture.map { now - $0 < MediaChannel.idleTimeout } ?? false
+  }
 
   /// The stream for the division of the bandwidth; nil while nothing is sent.
   var allocation: RateAllocator.Stream? {
@@ -138,6 +144,7 @@ final class VideoSendStream {
 
   /// Encodes a picture in each encoding, and hands the packets to the pacer.
   func send(_ input: inout VideoInput, into pacer: inout Pacer, at now: Instant) {
+    lastPicture = now
     for index in encodings.indices where parameters(of: index).isActive {
       encodings[index].encode(&input, into: &pacer, at: now)
     }

@@ -8,8 +8,12 @@ package struct GenericPacketizer: Sendable {
   package var packetCount: Int { split.count }
 
   /// Prepares a frame. Returns nil when it is empty or a packet has no room.
-  package init?(frameSize: Int, isKeyFrame: Bool, pictureID: UInt16?, limits: PayloadLimits) {
-    descriptor = GenericPayloadDescriptor(isKeyFrame: isKeyFrame, beginsFrame: false, pictureID: pictureID)
+  package init?(
+    frameSize: Int, isKeyFrame: Bool, pictureID: UInt16?, layer: GenericPayloadDescriptor.Layer? = nil,
+    limits: PayloadLimits
+  ) {
+    descriptor = GenericPayloadDescriptor(
+      isKeyFrame: isKeyFrame, beginsFrame: false, pictureID: pictureID, layer: layer)
     guard let split = PayloadSplit(byteCount: frameSize, limits: limits.reduced(by: descriptor.encodedSize)) else {
       return nil
     }

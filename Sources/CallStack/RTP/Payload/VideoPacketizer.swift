@@ -12,7 +12,7 @@ package struct VideoPacketizer: Sendable {
     case h264(H264Packetizer.Mode)
     /// Units with size fields.
     case av1(isKeyFrame: Bool)
-    case generic(isKeyFrame: Bool, pictureID: UInt16?)
+    case generic(isKeyFrame: Bool, pictureID: UInt16?, layer: GenericPayloadDescriptor.Layer? = nil)
   }
 
   private enum Work: Sendable {
@@ -57,10 +57,10 @@ package struct VideoPacketizer: Sendable {
       guard av1.begin(bytes, isKeyFrame: isKeyFrame, limits: limits) else { return nil }
       work = .av1
       return av1.packetCount
-    case .generic(let isKeyFrame, let pictureID):
+    case .generic(let isKeyFrame, let pictureID, let layer):
       guard
         let next = GenericPacketizer(
-          frameSize: bytes.byteCount, isKeyFrame: isKeyFrame, pictureID: pictureID, limits: limits)
+          frameSize: bytes.byteCount, isKeyFrame: isKeyFrame, pictureID: pictureID, layer: layer, limits: limits)
       else { return nil }
       work = .generic(next)
       return next.packetCount

@@ -43,11 +43,16 @@ struct QualityEstimator {
   mutating func add(_ report: StatsReport, mouthToEar: Interval?, at time: Instant) {
     measured = mouthToEar
     lastMeasured = mouthToEar ?? lastMeasured
-    guard let inbound = report.first("inbound-rtp", kind: "audio"),
-      let samples = inbound.number("totalSamplesReceived"), let concealed = inbound.number("concealedSamples"),
-      let events = inbound.number("concealmentEvents"), let emitted = inbound.number("jitterBufferEmittedCount"),
-      let packets = inbound.number("packetsReceived"), let bytes = inbound.number("bytesReceived"),
-      let delay = inbound.number("jitterBufferDelay")
+    // What comes of several speakers is judged together.
+    let streams = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "audio" }
+    func sum(_ member: String) -> Double? {
+      let numbers = streams.compactMap { $0.number(member) }
+      return numbers.isEmpty ? nil : numbers.reduce(0, +)
+    }
+    guard let inbound = streams.first, let samples = sum("totalSamplesReceived"),
+      let concealed = sum("concealedSamples"), let events = sum("concealmentEvents"),
+      let emitted = sum("jitterBufferEmittedCount"), let packets = sum("packetsReceived"),
+      let bytes = sum("bytesReceived"), let delay = sum("jitterBufferDelay")
     else { return }
     format = EModel.AudioFormat(mimeType: report.mimeType(of: inbound))
     // A new connection counts from zero.
@@ -56,7 +61,7 @@ struct QualityEstimator {
       Counters(
         time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,
         bytes: bytes, bufferDelay: delay,
-        sampleRate: Self.sampleRate(samples, inbound.number("totalSamplesDuration"))))
+        sampleRate: Self.sampleRate(samples, sum("totalSamplesDuration"))))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
       roundTrip = Interval.seconds(1).scaled(by: seconds)

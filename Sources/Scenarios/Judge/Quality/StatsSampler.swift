@@ -187,17 +187,3 @@ extension ValueType {
     }
   }
 }
-
-extension StatsReport {
-  /// Returns the value of `stats.inbound-rtp.audio.packetsLost`: a type, a kind if the type has one, and a W3C member.
-  /// For candidate pairs it is that of the selected pair.
-  func value(of path: ValuePath) -> Value? {
-    let parts = path.name.split(separator: ".").map(String.init)
-    guard parts.count >= 3, parts[0] == "stats" else { return nil }
-    if parts[1] == "candidate-pair" { return selectedPair?[parts[2]] }
-    if parts[1] == "data-channel" {
-      return entries.last { $0.type == parts[1] && $0["label"] == .text(parts[2]) }?[parts[parts.count - 1]]
-    }
-    return first(parts[1], kind: parts.count > 3 ? parts[2] : nil)?[parts[parts.count - 1]]
-  }
-}
