@@ -28,6 +28,9 @@ struct EncodingChoice {
   private static let silence = Interval.milliseconds(1_000)
   /// How much more than its rate there must be before more is chosen, as libwebrtc asks before it turns an encoding on.
   private static let margin = 1.2
+  /// How long a smaller encoding waits while the share is too small for the one that is sent. The estimate dips with every
+  /// sign of congestion, such as a key frame; where it is less than this share of the rate, nothing waits.
+  private static let patience = (time: Interval.seconds(2), share: 0.4, afterRise: Interval.seconds(1))
   /// The time after a fall before a larger encoding is tried again; doubled with every try that ends with another fall.
   private static let hold = (first: Interval.seconds(2), longest: Interval.seconds(32))
   /// A larger encoding that is kept for so long has room.
@@ -37,14 +40,21 @@ struct EncodingChoice {
   private var offers: [Offer] = []
   /// The share of the bandwidth; nil as long as nothing is known of it.
   var share: DataRate?
+  /// Whether what is sent arrives as fast as it is sent.
+  var isDelivered = false
   /// What is to be sent; nil before the first packet.
   private(set) var wanted: Point?
   /// When a larger encoding was chosen, and the end and the length of the hold after the last fall.
   private var rose: Instant?
   private var held: (until: Instant, time: Interval)?
+  /// Since when the share has been too small for the encoding that is sent.
+  private var shortSince: Instant?
 
   /// The rates of what is there, in rising order of size.
   var rates: [DataRate] { offers.map(\.rate) }
+
+  /// The rate of what is wanted.
+  var rate: DataRate { offers.first { $0.point == wanted }?.rate ?? .zero }
 
   /// Notes a received packet, and chooses again.
   mutating func note(_ packet: ForwardedPacket, at now: Instant) {
@@ -63,6 +73,7 @@ struct EncodingChoice {
         if let limit, point.encoding > limit { return .infinity }
         return before.map { point > $0 } ?? true ? Self.margin : 1
       } ?? offers.first)?.point
+    keepEncoding(of: before, at: now)
     guard let before, let wanted, wanted.encoding != before.encoding else { return }
     if wanted.encoding > before.encoding {
       rose = now
@@ -71,6 +82,23 @@ struct EncodingChoice {
       let time = isFailure ? min((held?.time ?? Self.hold.first) * 2, Self.hold.longest) : Self.hold.first
       held = (now + time, time)
     }
+  }
+
+  /// Stays with the base of the encoding that is sent while all of it arrives, and for a while if it may again.
+  private mutating func keepEncoding(of before: Point?, at now: Instant) {
+    guard let before, let wanted, wanted.encoding < before.encoding, let share,
+      let base = offers.first(where: { $0.point.encoding == before.encoding })
+    else { return shortSince = nil }
+    if isDelivered {
+      shortSince = nil
+    } else {
+      let hasRisen = rose.map { now - $0 < Self.patience.afterRise } ?? false
+      let isDeep = Double(share.bitsPerSecond) < Self.patience.share * Double(base.rate.bitsPerSecond)
+      let since = shortSince ?? now
+      guard now - since < Self.patience.time, hasRisen || !isDeep else { return shortSince = nil }
+      shortSince = since
+    }
+    self.wanted = base.point
   }
 
   /// Returns the uppermost layer to send of an encoding, which the subscriber may get until another one begins.
@@ -89,5 +117,5 @@ struct EncodingChoice {
   }
 
   /// Forgets the encodings of a source that was left.
-  mutating func reset() { (offers, wanted, rose, held) = ([], nil, nil, nil) }
+  mutating func reset() { (offers, wanted, rose, held, shortSince) = ([], nil, nil, nil, nil) }
 }

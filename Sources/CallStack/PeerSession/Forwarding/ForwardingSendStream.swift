@@ -7,7 +7,7 @@ internal import SDP
 /// Sends packets that another connection received, as one stream of this one: with its SSRC, its payload types and its
 /// extensions. Numbers and timestamps keep their distances, so that a gap stays a gap.
 ///
-/// What is lost on this connection is sent again from here. Packets leave as they come. Of a simulcast, and of temporal
+/// What is lost on this connection is sent again from here. Of a simulcast, and of temporal
 /// layers, that is sent which the estimated bandwidth holds, and at least the base of the smallest encoding.
 final class ForwardingSendStream: RetransmittingStream {
   /// The place of one received stream among the numbers and timestamps that are sent.
@@ -123,8 +123,11 @@ final class ForwardingSendStream: RetransmittingStream {
       maximum: max(largest * 2.0, VideoSettings.minimumBitrate))
   }
 
-  /// Sets the share of the estimated bandwidth.
-  func setRate(_ rate: DataRate) { choice.share = rate }
+  /// The rate of what is to be sent of a video; zero while nothing is.
+  var rate: DataRate { isActive ? choice.rate : .zero }
+
+  /// Sets the share of the estimated bandwidth, and whether all that is forwarded arrives as fast as it is sent.
+  func setRate(_ rate: DataRate, isDelivered: Bool) { (choice.share, choice.isDelivered) = (rate, isDelivered) }
 
   /// Whether padding can be sent, for probes.
   func canPad(at now: Instant) -> Bool {

@@ -5,18 +5,24 @@ internal import CongestionControl
 struct ReceivedRate {
   private static let slots = 10
   private static let slot = Interval.milliseconds(250)
-  private static let shortest = Interval.milliseconds(100)
+  /// The shortest time that is measured over: a key frame and what follows it in this time come at about the mean rate.
+  private static let shortest = Interval.milliseconds(300)
+  /// What comes after so long a pause begins anew: the camera was off.
+  private static let pause = Interval.milliseconds(750)
 
   private var byteCounts = [Int](repeating: 0, count: slots)
   private var sum = 0
   /// The number of the newest slot since the beginning of time.
   private var newest: Int64 = 0
-  /// When the first byte came, since the last pause that is longer than all slots; nil before it.
+  /// When the first byte came since the last pause, and the last one; nil before it.
   private var beginning: Instant?
+  private var last: Instant?
 
   mutating func add(_ byteCount: Int, at now: Instant) {
+    if let last, now - last >= Self.pause { self = ReceivedRate() }
     advance(to: now)
     beginning = beginning ?? now
+    last = now
     byteCounts[Int(newest % Int64(Self.slots))] += byteCount
     sum += byteCount
   }
@@ -38,7 +44,5 @@ struct ReceivedRate {
       byteCounts[place] = 0
     }
     newest = current
-    // What comes after a pause is another time.
-    if sum == 0 { beginning = nil }
   }
 }

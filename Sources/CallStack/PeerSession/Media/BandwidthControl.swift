@@ -10,13 +10,22 @@ struct BandwidthControl {
   /// The streams of the allocator.
   private var streams: [Int] = []
   private var isAvailable = false
-  /// Whether packets are forwarded: they leave as they come, and probes tell whether a larger encoding has room.
+  /// Whether packets are forwarded: no encoder follows the estimate, and probes tell whether more has room.
   private let forwards: Bool
+  /// The rate of what is forwarded.
+  private var forwardedRate = DataRate.zero
   /// The counts of the last report about each of our sources.
   private var reported: [(ssrc: UInt32, lost: Int64, highest: Int64)] = []
 
   /// The pacing rate as a multiple of the estimate: libwebrtc's for video with feedback about each packet, and without.
   private static let pacingFactors = (numbered: 1.1, otherwise: 2.5)
+
+  /// The pacing rate of what is forwarded as a multiple of its rate, where that is more than the estimate allows: a key
+  /// frame at the speed of the network card would look like congestion, and what comes must leave.
+  private static let forwardingFactor = 1.5
+  /// The least share that arrives of what is forwarded on a path that carries it, as far as can be measured, and the
+  /// largest share that is lost.
+  private static let delivery = (share: 0.95, loss: 0.02)
 
   init(start: DataRate, forwards: Bool = false) {
     self.forwards = forwards
@@ -52,6 +61,9 @@ struct BandwidthControl {
     estimator.setPacingFactor(isNumbered ? Self.pacingFactors.numbered : Self.pacingFactors.otherwise)
     estimator.setStreams(allocator.limits, at: now)
     divide(among: channels, limiter, at: now)
+    forwardedRate = channels.reduce(.zero) { sum, channel in
+      if case .forwarding(let forwarding) = channel { sum + (forwarding.send?.rate ?? .zero) } else { sum }
+    }
     apply(to: &pacer, at: now)
   }
 
@@ -70,9 +82,15 @@ struct BandwidthControl {
           path: estimator.target, at: now)
       case .forwarding(let forwarding):
         guard let send = forwarding.send, streams.contains(send.number) else { continue }
-        send.setRate(allocator.rate(of: send.number))
+        send.setRate(allocator.rate(of: send.number), isDelivered: deliversAll)
       }
     }
+  }
+
+  /// Whether what is forwarded arrives as fast as it is sent.
+  private var deliversAll: Bool {
+    guard let acknowledged = estimator.acknowledgedRate else { return false }
+    return acknowledged >= forwardedRate * Self.delivery.share && estimator.target.lossRatio <= Self.delivery.loss
   }
 
   /// The share of the rate that retransmissions take; libwebrtc gives them and forward error correction at most half.
@@ -167,7 +185,7 @@ struct BandwidthControl {
 
   private func apply(to pacer: inout Pacer, at now: Instant) {
     guard isAvailable else { return }
-    if !forwards { pacer.setRate(estimator.target.pacing, at: now) }
+    pacer.setRate(max(estimator.target.pacing, forwardedRate * Self.forwardingFactor), at: now)
     pacer.setPaddingRate(estimator.target.padding, at: now)
   }
 }

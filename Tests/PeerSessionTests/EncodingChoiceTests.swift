@@ -1,0 +1,135 @@
+import CallCore
+import Testing
+
+@testable import PeerSession
+@testable import SDP
+
+@Suite struct EncodingChoiceTests {
+  private typealias Point = EncodingChoice.Point
+
+  private static let codec = NegotiatedCodec(
+    name: "VP8", clockRate: 90_000, channels: 1, payloadType: 96, retransmissionPayloadType: nil,
+    parameters: FormatParameters(), feedback: [])
+
+  private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
+
+  /// Notes a packet of each encoding of 100, 500 and 2000 kbit/s, and of the layers of the first if it has any.
+  private func note(_ choice: inout EncodingChoice, layers: [Int64] = [], at milliseconds: Int64) {
+    let points =
+      layers.enumerated().map { (0, $0, $1) } + (layers.isEmpty ? [(0, 0, 100), (1, 0, 500), (2, 0, 2_000)] : [])
+    for (encoding, layer, kilobits) in points {
+      let packet = ForwardedPacket(
+        transceiver: Transceiver.ID(number: 0), ssrc: 1, stream: encoding, number: 0, timestamp: 0, marker: true,
+        codec: Self.codec, encoding: encoding, layer: ForwardedLayer(index: layer, isSwitchPoint: true),
+        rate: .kilobitsPerSecond(kilobits), isEntry: false, picture: nil, payload: [0])
+      choice.note(packet, at: at(milliseconds))
+    }
+  }
+
+  private func set(_ choice: inout EncodingChoice, _ kilobits: Int64, isDelivered: Bool = false) {
+    (choice.share, choice.isDelivered) = (.kilobitsPerSecond(kilobits), isDelivered)
+  }
+
+  @Test func `without a share it is the smallest encoding`() {
+    var choice = EncodingChoice()
+    note(&choice, at: 0)
+    #expect(choice.wanted == Point(encoding: 0, layer: 0))
+  }
+
+  @Test func `more is chosen with a margin`() {
+    var choice = EncodingChoice()
+    set(&choice, 599)
+    note(&choice, at: 0)
+    #expect(choice.wanted == Point(encoding: 0, layer: 0))
+    set(&choice, 600)
+    note(&choice, at: 100)
+    #expect(choice.wanted == Point(encoding: 1, layer: 0))
+    // To stay, the rate itself suffices.
+    set(&choice, 500)
+    note(&choice, at: 200)
+    #expect(choice.wanted == Point(encoding: 1, layer: 0))
+  }
+
+  /// Notes packets every 100 ms up to a time, and at it.
+  private func note(_ choice: inout EncodingChoice, from begin: Int64, through end: Int64) {
+    for time in stride(from: begin, to: end, by: 100) { note(&choice, at: time) }
+    note(&choice, at: end)
+  }
+
+  @Test func `a smaller encoding waits for two seconds`() {
+    var choice = EncodingChoice()
+    set(&choice, 600)
+    note(&choice, at: 0)
+    set(&choice, 400)
+    note(&choice, from: 100, through: 2_099)
+    #expect(choice.wanted == Point(encoding: 1, layer: 0))
+    note(&choice, at: 2_100)
+    #expect(choice.wanted == Point(encoding: 0, layer: 0))
+  }
+
+  @Test func `a smaller encoding waits as long as everything arrives`() {
+    var choice = EncodingChoice()
+    set(&choice, 600)
+    note(&choice, at: 0)
+    set(&choice, 400, isDelivered: true)
+    note(&choice, from: 100, through: 20_000)
+    #expect(choice.wanted == Point(encoding: 1, layer: 0))
+  }
+
+  @Test func `a deep fall of the share does not wait, but for a second after a rise`() {
+    var choice = EncodingChoice()
+    note(&choice, at: 0)
+    set(&choice, 600)
+    note(&choice, at: 100)
+    set(&choice, 150)
+    note(&choice, from: 200, through: 1_099)
+    #expect(choice.wanted == Point(encoding: 1, layer: 0))
+    note(&choice, at: 1_100)
+    #expect(choice.wanted == Point(encoding: 0, layer: 0))
+  }
+
+  @Test func `after a fall the larger encoding is not tried for a while, each time twice as long`() {
+    var choice = EncodingChoice()
+    var now: Int64 = 0
+    note(&choice, at: now)
+    for hold: Int64 in [4_000, 8_000, 16_000, 32_000, 32_000] {
+      set(&choice, 600)
+      now += 1
+      note(&choice, at: now)
+      #expect(choice.wanted == Point(encoding: 1, layer: 0))
+      set(&choice, 150)
+      note(&choice, from: now + 100, through: now + 1_000)
+      now += 1_000
+      #expect(choice.wanted == Point(encoding: 0, layer: 0))
+      set(&choice, 600)
+      note(&choice, from: now + 100, through: now + hold - 1)
+      now += hold - 1
+      #expect(choice.wanted == Point(encoding: 0, layer: 0), "\(hold)")
+    }
+  }
+
+  @Test func `an encoding of which nothing comes is not there`() {
+    var choice = EncodingChoice()
+    set(&choice, 10_000)
+    note(&choice, at: 0)
+    #expect(choice.wanted == Point(encoding: 2, layer: 0))
+    note(&choice, layers: [100], at: 1_000)
+    #expect(choice.wanted == Point(encoding: 0, layer: 0))
+  }
+
+  @Test func `layers of an encoding fall at once, and rise with the margin`() {
+    var choice = EncodingChoice()
+    set(&choice, 400)
+    note(&choice, layers: [100, 200, 300], at: 0)
+    #expect(choice.wanted == Point(encoding: 0, layer: 2) && choice.layer(of: 0) == 2)
+    set(&choice, 299)
+    note(&choice, layers: [100, 200, 300], at: 100)
+    #expect(choice.wanted == Point(encoding: 0, layer: 1))
+    set(&choice, 350)
+    note(&choice, layers: [100, 200, 300], at: 200)
+    #expect(choice.wanted == Point(encoding: 0, layer: 1))
+    set(&choice, 360)
+    note(&choice, layers: [100, 200, 300], at: 300)
+    #expect(choice.wanted == Point(encoding: 0, layer: 2))
+  }
+}
