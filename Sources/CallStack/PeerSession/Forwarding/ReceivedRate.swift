@@ -31,7 +31,9 @@ struct ReceivedRate {
   mutating func rate(at now: Instant) -> DataRate {
     advance(to: now)
     guard let beginning else { return .zero }
-    let span = max(Self.shortest, min(Self.slot * Int64(Self.slots), now - beginning))
+    // The slot of now is not full yet.
+    let oldest = Instant.zero + Self.slot * (newest - Int64(Self.slots) + 1)
+    let span = max(Self.shortest, now - max(beginning, oldest))
     return DataRate(byteCount: sum, per: span)
   }
 
