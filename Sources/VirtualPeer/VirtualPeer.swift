@@ -70,7 +70,7 @@ public final class VirtualPeer {
   private var app: (any CallApp)?
   private var makeApp: ((PeerTasks) -> any CallApp)!
   private var launchCount = 0
-  private let connections: PeerConnectionFactory
+  let connections: PeerConnectionFactory
   private var tasks: PeerTasks
   private let trace: Trace
   private let subject: TraceSubject

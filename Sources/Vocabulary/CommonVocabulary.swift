@@ -135,7 +135,7 @@ public enum CommonVocabulary {
   ]
 
   private static let quality = [
-    ValueDeclaration("q.mos", .real, "listening quality of received audio, 1 to 5"),
+    ValueDeclaration("q.mos", .real, "listening quality of received audio over the last 5 s, 1 to 5"),
     ValueDeclaration(
       "q.concealment", .percentage, "share of played samples that were made up, since the sample before"),
     ValueDeclaration("q.mouth_to_ear", .duration, "delay from the remote microphone to this speaker"),

@@ -198,6 +198,16 @@ import Testing
     #expect(scored.scores.first { $0.peer == "alice" }?.problem == HeardSpeech.silence)
   }
 
+  @Test(
+    arguments: [
+      ("3.5", 3.5), ("a b -2", -2), ("+1e-3\n", 0.001), (".5", 0.5), ("4.", 4), ("0x10", nil), ("nan", nil),
+      ("inf", nil),
+      ("1e400", nil), ("3,5", nil), ("", nil),
+    ] as [(String, Double?)])
+  func `a score is a decimal number`(output: String, score: Double?) {
+    #expect(ExternalScorer.number(in: output) == score)
+  }
+
   @Test func `scores are numbers to compare, and a missing one is a gap that is named`() throws {
     let file = try load()
     var selection = SuiteSelection()

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import ScenarioFormat
 @testable import ScenarioSuite
 
 @Suite struct MeanEstimateTests {
@@ -32,6 +33,24 @@ import Testing
     #expect(MeanEstimate([2, 2, 2]).sign == 1)
     // How much they scatter is unknown, so that nothing can be said of chance.
     #expect(MeanEstimate([2, 2, 2]).probability == nil)
+  }
+
+  @Test func `the rounding of numbers is no difference between them`() throws {
+    let noise = [34_000.00000000001, 34_000, 33_999.99999999999]
+    let estimate = MeanEstimate(noise)
+    #expect(estimate.deviation == 0 && estimate.halfWidth == 0 && estimate.probability == nil)
+    for comparison in [Comparison.equal, .lessOrEqual, .greaterOrEqual] {
+      #expect(estimate.meets(.init(comparison: comparison, value: .count(34_000), span: .builtIn)))
+    }
+    for comparison in [Comparison.less, .greater, .notEqual] {
+      #expect(!estimate.meets(.init(comparison: comparison, value: .count(34_000), span: .builtIn)))
+    }
+    #expect(!estimate.meets(.init(comparison: .equal, value: .count(34_001), span: .builtIn)))
+    // Differences of large numbers are rounded as these are.
+    let differences = MeanEstimate([1e-11, -2e-11, 3e-11], magnitude: 34_000)
+    #expect(differences.mean == 0 && differences.sign == 0 && differences.probability == 1)
+    // A spread of a millionth is one.
+    #expect(MeanEstimate([1, 1.000001, 1.000002]).deviation > 0)
   }
 
   @Test(arguments: [[], [1], [1, 2]] as [[Double]])

@@ -81,6 +81,22 @@ import Testing
     #expect(later[4] != base[4])
   }
 
+  @Test func `the hash tells what is noted beside the links, and when`() throws {
+    func hashes(noting text: String?, at time: Interval = .milliseconds(1_500)) throws -> [UInt64] {
+      let pair = try Pair(recordsChannels: true)
+      pair.simulator.run(until: .zero + time)
+      if let text { pair.simulator.noteChannel(text) }
+      pair.simulator.run(until: .zero + .seconds(3))
+      return pair.simulator.channelHashes(every: .seconds(1))
+    }
+    let plain = try hashes(noting: nil)
+    let noted = try hashes(noting: "packets are dropped")
+    #expect(noted[0] == plain[0] && noted[1] != plain[1] && noted[2] != plain[2])
+    #expect(try hashes(noting: "packets are dropped") == noted)
+    #expect(try hashes(noting: "others are dropped")[1] != noted[1])
+    #expect(try hashes(noting: "packets are dropped", at: .milliseconds(1_501))[1] != noted[1])
+  }
+
   @Test func `links that are not asked keep no states`() throws {
     let pair = try Pair(tx: LinkSettings(loss: .random(0.1)))
     pair.simulator.run(until: .zero + .seconds(2))

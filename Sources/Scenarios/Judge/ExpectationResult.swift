@@ -24,6 +24,8 @@ package struct ExpectationResult: Sendable {
   var nearestMiss: String?
   /// The contribution of this run when the runs of all seeds are judged together: a statistic, or 1 for "was reached".
   package var measured: Double?
+  /// For how long of its window the number of an arm could be measured; nil for any other.
+  package var measuredTime: Interval?
   /// The distance of a failure from the expectation; see ``Finding/miss``.
   var miss: Double?
   /// The states of the peers concerned, one line each. Set for failures, like the two properties below, and for tests

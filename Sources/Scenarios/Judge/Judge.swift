@@ -105,6 +105,7 @@ package final class Judge {
         expectation: expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured,
         miss: ruling.miss)
+      result.measuredTime = ruling.measuredTime
       if let share = expectation.share {
         result.verdict = .shared
         // A run that did not test it contributes nothing.

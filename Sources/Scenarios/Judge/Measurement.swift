@@ -1,3 +1,5 @@
+public import CallCore
+
 /// A run's number for an expectation that is a metric, or that the runs of all seeds decide together.
 public struct Measurement: Hashable, Sendable {
   /// The expectation's id.
@@ -7,11 +9,14 @@ public struct Measurement: Hashable, Sendable {
   /// A statistic in base units (s, bit/s), or whether the expectation held: 1 or 0. Nil when there was nothing to
   /// measure.
   public var measured: Double?
+  /// For how long of its window the number of an arm could be measured; nil for any other.
+  public var time: Interval?
 
   /// Makes a measurement.
-  public init(id: String, expected: String, measured: Double?) {
+  public init(id: String, expected: String, measured: Double?, time: Interval? = nil) {
     self.id = id
     self.expected = expected
     self.measured = measured
+    self.time = time
   }
 }

@@ -47,6 +47,13 @@ public struct RunResult: Hashable, Sendable {
   /// without arms.
   public var channel: [UInt64] = []
 
+  /// Whether any peer received media, noted for the arms of a comparison alone.
+  package var isMediaReceived = false
+
+  /// A hash over the sound and the pictures that devices had to encode, for the arms of a comparison; nil where media
+  /// are modelled.
+  package var material: UInt64?
+
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []
 

@@ -28,6 +28,8 @@ final class RunStage {
   private let meter: WireMeter
   /// Whether a user has acted, or an app has had a message, so that invariants had something to judge.
   private(set) var hasActivity = false
+  /// Whether any peer has received a packet of media; noted for the arms of a comparison alone.
+  private(set) var isMediaReceived = false
 
   /// Builds the world at virtual time zero. Judges must already listen, because they need the first values.
   init(_ context: MonitorContext, seed: UInt64, profiles: ProfileCatalogue, outputs: RunOutputs) throws {
@@ -61,6 +63,9 @@ final class RunStage {
     context.trace.listen(to: ServerEvents.messageReceived) { [unowned self] _, _, _ in hasActivity = true }
     // What an app cannot read it tells as an error.
     context.trace.listen(to: PeerEvents.code) { [unowned self] _, _ in hasActivity = true }
+    if scenario.arms != nil {
+      context.trace.listen(to: PeerConnectionEvents.mediaReceived) { [unowned self] _, _, _ in isMediaReceived = true }
+    }
     for meter in sampler.recovery {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
     }
@@ -143,6 +148,7 @@ final class RunStage {
         sampler.sample(
           report, mouthToEar: world.mouthToEar(to: peer, over: subject),
           picture: world.shownPicture(to: peer, over: subject), of: subject, at: now)
+        context.statistics.deliver(report, of: subject)
         context.story.sample(report, of: subject, at: now)
         sampled?(report, peer.name)
       }
@@ -150,6 +156,7 @@ final class RunStage {
     for server in world.callServers {
       for (subject, report) in server.reports(where: { everybody || sampler.reads($0) }) {
         sampler.sample(report, mouthToEar: nil, picture: nil, of: subject, at: now)
+        context.statistics.deliver(report, of: subject)
         context.story.sample(report, of: subject, at: now)
       }
     }
@@ -173,5 +180,6 @@ extension MonitorContext {
   func close() {
     wire.close()
     watch.close()
+    statistics.close()
   }
 }

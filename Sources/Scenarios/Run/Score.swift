@@ -1,3 +1,5 @@
+package import CallCore
+
 /// What an external program scores of what a peer heard or saw in a run, compared with what was said or taken.
 package struct Score: Hashable, Sendable {
   /// The name of the scorer.
@@ -8,6 +10,8 @@ package struct Score: Hashable, Sendable {
   package var value: Double?
   /// Why there is no score; nil if there is one.
   package var problem: String?
+  /// For how long it was heard or seen; nil if that is unknown.
+  package var time: Interval?
 
   /// Makes a score, or the lack of one.
   package init(scorer: String, peer: String, value: Double? = nil, problem: String? = nil) {

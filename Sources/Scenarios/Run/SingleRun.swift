@@ -110,6 +110,8 @@ public struct SingleRun {
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
     result.channel = channel
+    result.isMediaReceived = stage.isMediaReceived
+    result.material = material(stage.world)
     let seconds = (end - Instant.zero).seconds
     result.codecLoad = codecTime.map {
       RunResult.CodecLoad(encoding: $0.encoding / max(seconds, 0.001), decoding: $0.decoding / max(seconds, 0.001))
@@ -119,6 +121,17 @@ public struct SingleRun {
     result.coverage = stage.coverage?.coverage
     if outputs.wantsMessages { result.messages = stage.world.firstMessages }
     return result
+  }
+
+  /// Returns a hash over what all devices have to encode, for the arms of a comparison; nil where media are modelled.
+  private func material(_ world: World) -> UInt64? {
+    guard cell.scenario.arms != nil, cell.scenario.media == .real else { return nil }
+    var hash = FNV1a()
+    for peer in world.peers {
+      hash.mix(peer.name.utf8)
+      hash.mix(word: peer.materialHash)
+    }
+    return hash.value
   }
 
   private func realTimeRecord(_ world: World) -> RealTimeRecord? {
@@ -240,7 +253,7 @@ public struct SingleRun {
 
   private static func measurements(_ results: [ExpectationResult]) -> [Measurement] {
     results.filter { $0.measured != nil || $0.expectation.isJudgedAcrossSeeds }.map {
-      Measurement(id: $0.expectation.id, expected: $0.expected, measured: $0.measured)
+      Measurement(id: $0.expectation.id, expected: $0.expected, measured: $0.measured, time: $0.measuredTime)
     }
   }
 

@@ -19,6 +19,8 @@ struct Fabric: ~Copyable {
   var tap: (any PacketTap)?
   var rules = PacketRules()
   var recordsChannels = false
+  /// What was noted beside the states of links.
+  var channelLog = ChannelLog()
   /// The rules of forged packets that are under way, by the packets' numbers.
   private var forgeries: [UInt64: PacketRuleID] = [:]
 

@@ -1,3 +1,4 @@
+internal import CallCore
 package import Pictures
 
 /// The pictures that a camera, or a shared screen, gives. Each carries its number.
@@ -10,6 +11,12 @@ public enum CameraSource: String, Hashable, Sendable, CaseIterable {
   case screen
   /// Black: a covered lens.
   case black
+
+  /// Returns the seed of the pictures of a device's camera.
+  static func seed(_ random: RandomSource) -> UInt64 {
+    var seeds = random.stream("camera")
+    return seeds.next()
+  }
 
   package var kind: GeneratedVideo.Kind {
     switch self {

@@ -15,6 +15,9 @@ public enum MicrophoneSource: Hashable, Sendable {
 }
 
 extension MicrophoneSource {
+  /// The name of the random stream of a device's microphone.
+  static let stream = "microphone"
+
   fileprivate var frequency: Double { if case .tone(let frequency) = self { Double(frequency) } else { 0 } }
 
   /// Returns the microphone's sound for a program that plays it from a file in a loop: a whole recording, or half a
@@ -22,7 +25,7 @@ extension MicrophoneSource {
   package func loop(random: RandomSource) -> [Int16] {
     if case .recording(let recording) = self { return recording.samples }
     let count = 30 * SampleGenerator.sampleRate
-    var generator = SampleGenerator(self, random: random.stream("microphone"))
+    var generator = SampleGenerator(self, random: random.stream(Self.stream))
     return [Int16](unsafeUninitializedCapacity: count) { buffer, initialized in
       generator.fill(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
       initialized = count

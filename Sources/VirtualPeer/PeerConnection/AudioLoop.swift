@@ -36,7 +36,7 @@ final class AudioLoop {
     device = environment.device
     let settings = device.settings
     let source = settings.mayRecord ? settings.microphone : .silence
-    generator = SampleGenerator(source, random: environment.random.stream("microphone"))
+    generator = SampleGenerator(source, random: environment.random.stream(MicrophoneSource.stream))
     talk = TalkSpurts(source, random: environment.random.stream("talk-spurts"))
     var phases = environment.random.stream("audio-phase")
     phase = Interval(nanoseconds: Int64(phases.uniform(below: UInt64(Self.period.nanoseconds))))

@@ -79,6 +79,9 @@ public final class PeerConnectionFactory {
       opened.count { $0.connection != nil && $0.subject == subject }, of: subject)
   }
 
+  /// The random source of the device's media.
+  var random: RandomSource { environment.random }
+
   /// The number of connections made so far: peer connections, and TLS connections to TURN servers.
   package var madeCount: Int { count + environment.tlsConnectionCount }
 

@@ -26,10 +26,8 @@ final class VideoLoop {
     self.source = source
     clock = environment.clock
     let size = PictureSize(settings.width, settings.height) ?? .vga
-    var seeds = environment.random.stream("camera")
-    let seed = seeds.next()
     let painted = environment.media == .real ? source : nil
-    video = painted.map { GeneratedVideo($0.kind, size: size, seed: seed) }
+    video = painted.map { GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random)) }
     environment.videoRecord.painter = video
     var phases = environment.random.stream("camera-phase")
     let phase = phases.uniform(below: UInt64(1_000_000_000 / settings.frameRate))

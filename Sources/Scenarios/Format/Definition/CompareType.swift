@@ -30,7 +30,7 @@ struct CompareDraft: Sendable, Equatable {
 /// A number to compare, without a bound.
 struct MeasureDraft: Sendable {
   var metric = MeasureDraft.mean
-  var better: Expectation.Delta.Better?
+  var better: Located<Expectation.Delta.Better>?
 
   /// A number of a whole run is its mean.
   static let mean = {
@@ -45,7 +45,7 @@ struct MeasureDraft: Sendable {
       .key("metric", .numericPath, \.metric.value, required: true, "the watched number"),
       .key("stat", Expectation.Statistic.format, \.metric.statistic, default: "mean", "the statistic of each run"),
       .key("window", .window, \.metric.window, default: "the whole run", "the window"),
-      .key("better", .choice, \.better, default: "as the number means", "whether more of it is better"),
+      .key("better", DeltaDraft.direction, \.better, default: "none", DeltaDraft.directionSummary),
     ])
 
   static let format = ValueFormat<MeasureDraft>.either(
@@ -66,9 +66,13 @@ struct DeltaDraft: Sendable {
     delta.metric.statistic = .mean
     return delta
   }()
+  var better: Located<Expectation.Delta.Better>?
   var interval: Located<Double>?
   var precision: YAMLNode?
   var bounds = BoundsDraft()
+
+  static let direction = ValueFormat<Expectation.Delta.Better>.choice.located
+  static let directionSummary = "whether more of it is better, for a number that has no direction by its meaning"
 
   private static let confidence = ValueFormat<Double>.percentage().checked {
     (0.5..<1).contains($0) ? nil : "an interval covers at least 50% and less than 100%"
@@ -90,7 +94,7 @@ struct DeltaDraft: Sendable {
       .key(
         "precision", .node(.anyScalar), \.precision,
         "half the width of the interval that is enough: callsim compare then makes no further runs"),
-      .key("better", .choice, \.delta.better, default: "as the number means", "whether more of it is better"),
+      .key("better", direction, \.better, default: "none", directionSummary),
     ] + BoundsDraft.type.keys(of: \DeltaDraft.bounds))
 }
 
@@ -98,6 +102,7 @@ extension DeltaDraft {
   /// - Precondition: the delta has bounds.
   init(_ delta: Expectation.Delta) {
     self.delta = delta
+    better = delta.better.map { Located($0) }
     interval = delta.confidence == 0.95 ? nil : Located(delta.confidence)
     precision = delta.precision.map { ValueFormat<Value>.any.encode($0) }
     bounds = BoundsDraft(delta.bounds)
@@ -117,6 +122,8 @@ extension DeltaDraft {
       return nil
     }
     delta.confidence = interval?.value ?? delta.confidence
+    delta.better = better?.value
+    delta.metric.checkDirection(better, &reading)
     let (type, unit) = delta.metric.statistic.result(of: delta.metric.value)
     if let precision {
       var draft = BoundsDraft()

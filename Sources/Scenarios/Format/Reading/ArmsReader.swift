@@ -50,6 +50,11 @@ enum ArmsReader {
 
   private static func patch(_ option: ArmOverride, _ reading: inout Reading) -> ArmPatch? {
     let path = "--arm \(option.name)"
+    guard Reading.isName(option.name) else {
+      let file = reading.sources.add(path: path, text: option.text, usedFrom: nil)
+      _ = reading.checkName(option.name, at: SourceSpan(file: file, line: 1, column: 1))
+      return nil
+    }
     guard let text = option.yaml else {
       let file = reading.sources.add(path: path, text: option.text, usedFrom: nil)
       reading.report(
@@ -62,7 +67,6 @@ enum ArmsReader {
       let node = YAMLReader.read(
         Array(text.utf8), path: path, usedFrom: nil, into: &reading.sources, diagnostics: &reading.diagnostics)
     else { return nil }
-    guard reading.checkName(option.name, at: node.span) else { return nil }
     return ArmPatch(name: option.name, span: node.span, changes: node.entries ?? [])
   }
 
@@ -105,7 +109,10 @@ enum ArmsReader {
     let asked = reading.measureOptions
     if let items = asked.isEmpty ? reading.compare?.measures?.items : asked {
       return items.compactMap { item in
-        MeasureDraft.format.decode(item, &reading).map { measure($0, at: item.span) }
+        MeasureDraft.format.decode(item, &reading).map { draft in
+          draft.metric.checkDirection(draft.better, &reading)
+          return measure(draft, at: item.span)
+        }
       }
     }
     return peers.filter { $0.hasCallStack && $0.stack == .real }.flatMap { peer in
@@ -122,7 +129,7 @@ enum ArmsReader {
 
   private static func measure(_ draft: MeasureDraft, at span: SourceSpan) -> Expectation {
     var delta = Expectation.Delta()
-    (delta.metric, delta.better) = (draft.metric, draft.better)
+    (delta.metric, delta.better) = (draft.metric, draft.better?.value)
     var expectation = Expectation(kind: .delta(delta))
     let window = delta.metric.window == Window() ? "" : " \(span.line):\(span.column)"
     expectation.text = "\(delta.metric.value) \(delta.metric.statistic)"

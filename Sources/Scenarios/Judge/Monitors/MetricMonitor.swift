@@ -37,6 +37,8 @@ final class MetricMonitor: Monitor {
   private var opensWithPair = false
   private var opening = BorderReading()
   private var closing = BorderReading()
+  /// For how long the number could be measured; nil for any but one of an arm.
+  private var measuredTime: MeasuredTime?
 
   convenience init(_ metric: Expectation.Metric, _ context: MonitorContext) {
     let across = metric.across == .seeds ? " across seeds" : ""
@@ -49,6 +51,9 @@ final class MetricMonitor: Monitor {
     var metric = delta.metric
     metric.across = .seeds
     self.init(metric, "\(delta)", isMeasure: delta.isMeasure, context)
+    let time = MeasuredTime(metric, context)
+    measuredTime = time
+    time.start(metric.value.subject) { [unowned self] in context.later { [unowned self] in look(at: $0) } }
   }
 
   private init(_ metric: Expectation.Metric, _ text: String, isMeasure: Bool = false, _ context: MonitorContext) {
@@ -145,7 +150,9 @@ final class MetricMonitor: Monitor {
     let news = heard
     heard = []
     guard ruling.isOpen, !isClosing else { return }
-    if span.contains(now) {
+    let isInside = span.contains(now)
+    measuredTime?.take(isInside: isInside)
+    if isInside {
       if !hasOpened {
         hasOpened = true
         opensWithPair = isOfOnePair && selections.isEmpty && context.watch.value(pair) != nil
@@ -213,6 +220,9 @@ final class MetricMonitor: Monitor {
     }
     if statistic == .rate, metric.isOfBytes { number *= 8 }
     ruling.measured = number
+    if let measuredTime, let opened = span.openedAt {
+      ruling.measuredTime = measuredTime.time(from: opened, to: span.closedAt ?? time)
+    }
     let text = "\(statistic) is \(metric.text(of: number)), \(origin)"
     guard metric.across == .run else { return ruling.decide(.shared, at: time, "in this run \(text)") }
     let holds = metric.bounds.allSatisfy { $0.admits(number) }

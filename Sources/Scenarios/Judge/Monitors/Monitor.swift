@@ -25,6 +25,8 @@ final class Ruling {
   let expected: String
   private(set) var decision: Decision?
   var measured: Double?
+  /// For how long of its window the number of an arm could be measured.
+  var measuredTime: Interval?
   /// The distance of a failure from the expectation; see ``Finding/miss``.
   private(set) var miss: Double?
   /// Explains a failure, or why something was not tested, at the moment of the decision, because the state may change

@@ -10,7 +10,23 @@ package final class StatsReader {
   /// Runs work after the current event; within it, peers are in an intermediate state.
   package var afterEvent: (@escaping () -> Void) -> Void = { $0() }
 
+  /// The receivers of the reports that come by the clock, by their subjects.
+  private var receivers: [String: [(StatsReport) -> Void]] = [:]
+
   package init() {}
+
+  /// Calls `receiver` with every report of a subject that comes by the clock.
+  func receive(_ subject: String, _ receiver: @escaping (StatsReport) -> Void) {
+    receivers[subject, default: []].append(receiver)
+  }
+
+  /// Passes a report on that comes by the clock.
+  package func deliver(_ report: StatsReport, of subject: String) {
+    for receiver in receivers[subject] ?? [] { receiver(report) }
+  }
+
+  /// Ends the listening: receivers retain their monitors.
+  package func close() { receivers.removeAll() }
 
   func hasConnection(_ peer: String) -> Bool { report?(peer) != nil }
 

@@ -26,6 +26,8 @@ final class FaultLayer {
     var layers: [any Layered] = []
     /// Ends its other effects.
     var finish: () -> Void = {}
+    /// What it is and acts on, if that is a part of the channel; nil if it is none.
+    var channelNote: String?
   }
 
   private let world: World
@@ -59,6 +61,8 @@ final class FaultLayer {
     count += 1
     var instance = Instance(id: FaultID(number: count), entry: entry, name: fault.kind.rawValue)
     let effect = try FaultEffect(fault, in: world)
+    if effect.isOfChannel { instance.channelNote = fault.channelNote }
+    noteChannel("begins", instance)
     guard try begin(effect, &instance) else { return past.append(instance) }
     instance.end = duration.map { simulator.now + $0 }
     active.append(instance)
@@ -110,6 +114,7 @@ final class FaultLayer {
     active.removeAll(where: isMeant)
     for instance in ending {
       trace.cause = trace.write(RunEvents.faultCleared, subject, instance.entry, instance.name)
+      noteChannel("ends", instance)
       for layer in instance.layers { layer.remove(instance.id) }
       instance.finish()
       var over = instance
@@ -118,6 +123,10 @@ final class FaultLayer {
       past.append(over)
     }
     for instance in ending { for layer in instance.layers { try layer.commit() } }
+  }
+
+  private func noteChannel(_ what: String, _ instance: Instance) {
+    if let note = instance.channelNote { simulator.noteChannel("\(what) \(instance.entry) \(note)") }
   }
 
   // MARK: Beginning

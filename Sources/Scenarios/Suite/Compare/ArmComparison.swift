@@ -12,6 +12,11 @@ package struct ArmComparison: Sendable {
     /// The hashes of the channel's states, one for each second.
     package let channel: [UInt64]
     package let cpuSeconds: Double
+    package let traceHash: UInt64
+    /// Whether any peer received media.
+    package let isMediaReceived: Bool
+    /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
+    package let material: UInt64?
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -48,10 +53,12 @@ package struct ArmComparison: Sendable {
       addScores(result, arm, cell.scenario.measuredWindow)
       add(result.sentOpus, of: arm)
       add(result.codecLoad, of: arm, seed: result.seed)
+      settle()
     }
     runs.append(
       Run(
-        arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, cpuSeconds: result.cpuSeconds))
+        arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, cpuSeconds: result.cpuSeconds,
+        traceHash: result.traceHash, isMediaReceived: result.isMediaReceived, material: result.material))
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {
@@ -62,8 +69,9 @@ package struct ArmComparison: Sendable {
         deltas.appendNew(expectation)
       }
       let index = index(of: delta)
-      guard let number = result.measurements.first(where: { $0.id == expectation.id })?.measured else { continue }
-      numbers[index].samples[arm, default: [:]][result.seed] = number
+      guard let measurement = result.measurements.first(where: { $0.id == expectation.id }) else { continue }
+      if let number = measurement.measured { numbers[index].samples[arm, default: [:]][result.seed] = number }
+      if let time = measurement.time { numbers[index].times[arm, default: [:]][result.seed] = time }
     }
   }
 
@@ -89,7 +97,12 @@ package struct ArmComparison: Sendable {
         let place = UnscoredRuns(scorer: score.scorer, peer: score.peer, arm: arm, problem: problem)
         unscored[place, default: []].append(result.seed)
       }
-      if let value = score.value { add(value, to: kind, better: .higher, of: arm, seed: result.seed) }
+      if let value = score.value {
+        add(value, to: kind, better: .higher, of: arm, seed: result.seed)
+        if let time = score.time, let index = numbers.firstIndex(where: { $0.kind == kind }) {
+          numbers[index].times[arm, default: [:]][result.seed] = time
+        }
+      }
     }
   }
 
@@ -120,8 +133,22 @@ package struct ArmComparison: Sendable {
         numbers.append(number)
         continue
       }
-      for (arm, values) in number.samples {
-        numbers[index].samples[arm, default: [:]].merge(values) { old, _ in old }
+      numbers[index].merge(number)
+    }
+    settle()
+  }
+
+  /// Whether some run received media.
+  var isMediaReceived: Bool { runs.contains(where: \.isMediaReceived) }
+
+  /// Takes the values away that cannot be compared with those of other arms: of runs in which nobody received media, and
+  /// of those that could be measured for clearly less time.
+  private mutating func settle() {
+    let isMediaReceived = isMediaReceived
+    for index in numbers.indices {
+      for run in runs where numbers[index].samples[run.arm]?[run.seed] != nil {
+        let lack = isMediaReceived && !run.isMediaReceived ? .noMedia : numbers[index].shortness(run.arm, run.seed)
+        if let lack { numbers[index].remove(run.arm, run.seed, lack) }
       }
     }
   }
@@ -255,7 +282,9 @@ package struct ArmComparison: Sendable {
   package func difference(
     _ number: Number, _ first: String, minus second: String, confidence: Double = 0.95
   ) -> MeanEstimate {
-    MeanEstimate(differences(number, first, minus: second), confidence: confidence)
+    let magnitude = (number.values(of: first) + number.values(of: second)).map(\.magnitude).max()
+    return MeanEstimate(
+      differences(number, first, minus: second), confidence: confidence, magnitude: magnitude)
   }
 }
 
@@ -278,23 +307,4 @@ extension Cell {
     point.assignments = pointAssignments
     return point.id
   }
-}
-
-extension Expectation.Metric {
-  /// The direction of improvement that follows from the meaning of the value; nil if it has none.
-  fileprivate var usualBetter: Expectation.Delta.Better? {
-    let name = value.name
-    if Self.higher.contains(where: name.hasSuffix) { return .higher }
-    return Self.lower.contains(where: name.hasSuffix) ? .lower : nil
-  }
-
-  private static let higher = [
-    "mos", "stoi", "psnr", "ssim", "framesDecoded", "framesPerSecond", "availableOutgoingBitrate", "messagesReceived",
-  ]
-  private static let lower = [
-    "concealment", "lsd", "mouth_to_ear", "frame_delay", "picture_age", "packetsLost", "bytesSent", "packetsSent",
-    "concealedSamples",
-    "concealmentEvents", "freezeCount", "totalFreezesDuration", "framesDropped", "roundTripTime", "jitter",
-    "totalRoundTripTime", "fractionLost", "pliCount", "nackCount", "retransmittedBytesSent",
-  ]
 }

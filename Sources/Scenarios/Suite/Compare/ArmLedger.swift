@@ -75,9 +75,9 @@ extension ArmComparison {
     return [
       Finding(
         .vacuous, "every arm meets the same channel", location: path,
-        expected: "the same settings and states of all links at the same virtual time",
+        expected: "the same settings and states of all links, and the same faults, at the same virtual time",
         actual: "with seed \(difference.seed) '\(difference.arm)' and '\(arms.baseline)' differ from second "
-          + "\(difference.second) on; give faults of links times with 'at', not after events of a call, or write "
+          + "\(difference.second) on; give faults times with 'at', not after events of a call, or write "
           + "pair_by: seed", time: .zero, signature: FindingSignature("arms channel"))
     ]
   }
@@ -90,13 +90,13 @@ extension ArmComparison {
         expected: expected, actual: actual, time: .zero, why: expectation.why,
         signature: FindingSignature(expectation.checkID))
     }
-    guard let interval = estimate.interval, let halfWidth = estimate.halfWidth else {
+    guard let interval = estimate.interval, let halfWidth = estimate.halfWidth, reasoned(delta).isEmpty else {
       return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]
     }
     var found: [Finding] = []
     let pairs = Wording.count(estimate.count, "pair")
     let ends = [interval.lowerBound, interval.upperBound]
-    if !delta.bounds.allSatisfy({ bound in ends.allSatisfy(bound.admits) }) {
+    if !delta.bounds.allSatisfy(estimate.meets) {
       let text = ends.map(delta.metric.text(of:)).joined(separator: " to ")
       let confidence = Wording.quantity(delta.confidence, .percentage)
       found.append(
@@ -111,21 +111,37 @@ extension ArmComparison {
           .expectation,
           "half the interval of \(delta.metric.statistic) of \(delta.metric.value), "
             + "\(delta.arms.map(\.value).joined(separator: " minus ")), is at most \(delta.metric.text(of: precision))",
-          "\(delta.metric.text(of: halfWidth)) after \(pairs); give more seeds: seeds: { count: \(estimate.count * 4) }"
-        )
-      )
+          "\(delta.metric.text(of: halfWidth)) after \(pairs); \(Self.remedy(estimate.count, halfWidth, precision))"))
     }
     return found
   }
 
-  /// Why a difference has no interval.
+  /// Returns how many seeds it takes about: half the width of an interval falls with the root of their number.
+  private static func remedy(_ count: Int, _ halfWidth: Double, _ precision: Double) -> String {
+    let needed = Double(count) * (halfWidth / precision) * (halfWidth / precision)
+    guard needed <= 100_000 else { return "so many seeds would take too long: ask for less precision" }
+    return "give more seeds: seeds: { count: \(Int(needed.rounded(.up))) }"
+  }
+
+  /// The gaps of the two arms of a difference whose values were left out for a reason: without those runs it would be
+  /// one of the others alone.
+  private func reasoned(_ delta: Expectation.Delta) -> [Gap] {
+    guard let name = numbers.first(where: { $0.kind == .init(delta.metric) })?.name else { return [] }
+    return gaps.filter { gap in
+      gap.reason != nil && gap.concerns(name) && delta.arms.contains { $0.value == gap.arm }
+    }
+  }
+
+  /// Why a difference has no interval, or none of all runs.
   private func lack(of delta: Expectation.Delta, _ estimate: MeanEstimate) -> String {
     let number = numbers.first { $0.kind == .init(delta.metric) }
+    let reasons = reasoned(delta)
+    guard reasons.isEmpty else { return reasons.map(\.text).joined(separator: ", ") }
     let empty = delta.arms.map(\.value).filter { number?.values(of: $0).isEmpty ?? true }
     guard empty.isEmpty else {
       return "no run of \(empty.map { "'\($0)'" }.joined(separator: " and of ")) has a value of \(delta.metric.value)"
     }
-    let gaps = gaps.filter { $0.number == number?.name }
+    let gaps = gaps.filter { gap in number.map { gap.concerns($0.name) } ?? false }
     guard gaps.isEmpty else {
       return "\(Wording.count(estimate.count, "pair")) of runs give no interval: "
         + gaps.map(\.text).joined(separator: ", ")

@@ -1,33 +1,81 @@
+internal import CallCore
 internal import ScenarioFormat
+internal import ScenarioJudge
+internal import Vocabulary
 
 /// What can be said of the arms at one point, and of which it cannot.
 extension ArmComparison {
   /// Runs of an arm in which a number has no value.
   package struct Gap: Equatable, Sendable {
-    package let number: String
+    /// The number; nil for all of them.
+    package let number: String?
     package let arm: String
     /// The seeds of those runs, sorted.
     package let seeds: [UInt64]
     /// Whether no run of the arm has a value.
     package let isWhole: Bool
+    /// Why there is none; nil where nothing was measured.
+    package let reason: String?
 
     /// The gap in words.
     package var text: String {
       let place = isWhole ? "in any run" : "with seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds))"
-      return "'\(arm)' has no value of \(number) \(place)"
+      return "'\(arm)' has no value of \(number ?? "any number") \(place)" + (reason.map { ": \($0)" } ?? "")
     }
+
+    /// Whether it is one of a number.
+    func concerns(_ name: String) -> Bool { number == nil || number == name }
   }
 
   /// The gaps of numbers that some run has. Those of scores are told with their reasons.
   package var gaps: [Gap] {
-    numbers.filter { $0.hasSamples && $0.isMetric }.flatMap { number in
-      arms.names.compactMap { arm in
-        let missing = Set(runs.filter { $0.arm == arm }.map(\.seed)).subtracting((number.samples[arm] ?? [:]).keys)
-        guard !missing.isEmpty else { return nil }
-        return Gap(
-          number: number.name, arm: arm, seeds: missing.sorted(), isWhole: number.values(of: arm).isEmpty)
+    arms.names.compactMap(silentGap)
+      + numbers.filter(\.hasSamples).flatMap { number in
+        arms.names.flatMap { gaps(of: number, $0) }
       }
+  }
+
+  /// The runs of an arm in which nobody received media, if there were any elsewhere.
+  private func silentGap(_ arm: String) -> Gap? {
+    let own = runs.filter { $0.arm == arm }
+    let silent = isMediaReceived ? own.filter { !$0.isMediaReceived } : []
+    guard !silent.isEmpty else { return nil }
+    return Gap(
+      number: nil, arm: arm, seeds: silent.map(\.seed).sorted(), isWhole: silent.count == own.count,
+      reason: "nobody received media")
+  }
+
+  private func gaps(of number: Number, _ arm: String) -> [Gap] {
+    let lacks = number.lacks[arm] ?? [:]
+    let missing = Set(runs.filter { $0.arm == arm && ($0.isMediaReceived || !isMediaReceived) }.map(\.seed))
+      .subtracting((number.samples[arm] ?? [:]).keys).sorted()
+    let isWhole = number.values(of: arm).isEmpty
+    let (short, unmeasured) = (missing.filter { lacks[$0] != nil }, missing.filter { lacks[$0] == nil })
+    let groups = [(short, Self.text(short.compactMap { lacks[$0] })), (number.isMetric ? unmeasured : [], nil)]
+    return groups.filter { !$0.0.isEmpty }.map {
+      Gap(number: number.name, arm: arm, seeds: $0, isWhole: isWhole && $0 == missing, reason: $1)
     }
+  }
+
+  /// `measured for 3.4s to 3.8s, in 'b' for 10s`
+  private static func text(_ lacks: [Lack]) -> String? {
+    var (own, longest): ([Interval], [Interval]) = ([], [])
+    var names: [String] = []
+    for case .short(let time, let arm, let other) in lacks {
+      own.append(time)
+      longest.append(other)
+      names.append("'\(arm)'")
+    }
+    guard !own.isEmpty else { return nil }
+    return
+      "measured for \(range(own)), in \(names.inOrderOfAppearance.joined(separator: " and ")) for \(range(longest))"
+  }
+
+  private static func range(_ times: [Interval]) -> String {
+    let texts = [times.min(), times.max()].compactMap(\.self).map {
+      "\(Wording.decimal($0.seconds, places: 1))s"
+    }
+    return texts.inOrderOfAppearance.joined(separator: " to ")
   }
 
   /// The arms that have a value of every number with a direction in every run that any arm has one of. The others
@@ -42,19 +90,23 @@ extension ArmComparison {
     }
   }
 
-  /// Returns the complete arms that no other beats: for each of the others, one that is better in some number and worse
-  /// in none, by intervals that do not contain zero. Empty where nothing can be compared.
-  package func undominated(confidence: Double) -> [String] {
-    guard isPaired else { return [] }
-    let judged = numbers.filter { $0.better != nil }
-    let complete = completeArms
-    return complete.filter { arm in
-      !complete.contains { other in
-        let signs = judged.map { number in
-          difference(number, other, minus: arm, confidence: confidence).sign * (number.better == .higher ? 1 : -1)
-        }
-        return other != arm && signs.contains(1) && !signs.contains(-1)
-      }
-    }
+  /// Returns whether the runs of two arms are the same, event by event and in every number but those of this machine.
+  func areEqual(_ first: String, _ second: String) -> Bool {
+    let (mine, others) = (hashes(of: first), hashes(of: second))
+    return first != second && !mine.isEmpty && mine == others && mine.values.allSatisfy { $0 != 0 }
+      && sentOpus(of: first) == sentOpus(of: second)
+      && numbers.allSatisfy { $0.isOfThisMachine || $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
+  }
+
+  private func hashes(of arm: String) -> [UInt64: UInt64] {
+    Dictionary(runs.filter { $0.arm == arm }.map { ($0.seed, $0.traceHash) }, uniquingKeysWith: { old, _ in old })
+  }
+
+  /// The arms that change nothing of the baseline's runs.
+  package var idleArms: [String] { arms.names.filter { areEqual($0, arms.baseline) } }
+
+  /// Says of an arm that it changes nothing.
+  func idleText(_ arm: String) -> String {
+    "'\(arm)' changes nothing: its runs equal those of '\(arms.baseline)' event by event"
   }
 }

@@ -114,7 +114,7 @@ package struct ComparePage {
       }
       let chart = CompareChart(lines: lines, marks: sorted.map { ($0.x, $0.text) }, text: measured.text(of:))
       let gaps = points.contains { place in
-        report.points[place.index].gaps.contains { $0.number == measured.name }
+        report.points[place.index].gaps.contains { $0.concerns(measured.name) }
       }
       let place = "over \(axis)\(others.isEmpty ? "" : ", \(others)")"
       return figure(measured.name, gaps ? "\(place); some runs have no value, see below" : place, chart)
@@ -204,7 +204,7 @@ package struct ComparePage {
     var out = "<div class=\"scroll\"><table><thead><tr>\(head)</tr></thead>\n<tbody>\n\(rows)</tbody></table></div>\n"
     let lines =
       compared.arms.names.filter { $0 != compared.arms.baseline }
-      .flatMap { text.verdictLines(index, $0) } + [text.bestLine(compared)].compactMap(\.self)
+      .flatMap { text.verdictLines(index, $0) } + [report.bestLine(index)].compactMap(\.self)
     out += "<ul class=\"verdicts\">\n" + lines.map { "<li>\(StaticPage.escaped($0))</li>\n" }.joined() + "</ul>\n"
     let seeds = Wording.count(compared.seeds.count, "seed")
     out +=
@@ -220,6 +220,7 @@ package struct ComparePage {
     guard let difference = report.difference(point: index, number: number, arm: arm),
       difference.estimate.interval != nil
     else { return "" }
+    guard !report.points[index].idleArms.contains(arm) else { return "" }
     let measured = report.points[index].numbers[number]
     let sign = difference.estimate.sign
     guard sign != 0 else { return "<small>no difference</small>" }

@@ -11,6 +11,10 @@ extension CompareReport {
   package func json(_ environment: RunEnvironment) -> JSON {
     [
       "callsim": .string(environment.versionText),
+      "seeds": .array(seeds.map { .unsigned($0) }),
+      "material": material.map { .string(RunResult.hexadecimal($0)) } ?? .null,
+      "processor": environment.processor.map { .string($0) } ?? .null,
+      "processorFeatures": .strings(environment.processorFeatures),
       "libraries": .object(environment.libraries.map { JSON.Member($0.name, .string($0.version)) }),
       "confidence": .number(confidence), "method": "Student's t; differences paired by seed; Holm's correction",
       "points": .array(points.indices.map(json(ofPoint:))),
@@ -29,11 +33,11 @@ extension CompareReport {
       "baseline": .string(point.arms.baseline),
       "pairedBy": .string(point.arms.pairing.rawValue),
       "channel": point.channelDifference == nil ? .string(RunResult.hexadecimal(point.channelHash)) : .null,
-      "notBeaten": .strings(point.undominated(confidence: confidence)),
+      "notBeaten": .strings(notBeaten(at: index)), "verdict": bestLine(index).map { .string($0) } ?? .null,
       "gaps": .strings(point.gaps.map(\.text)),
       "runs": .array(point.runs.map(Self.json)), "unscored": .strings(point.unscoredTexts),
       "opus": .object(point.arms.names.map { JSON.Member($0, .array(point.sentOpus(of: $0).map(\.json))) }),
-      "notes": .strings(CodecNotes(point).lines),
+      "notes": .strings(point.idleArms.map(point.idleText) + CodecNotes(point).lines),
       "numbers": .array(point.numbers.indices.map { json(ofNumber: $0, at: index) }),
     ]
   }
@@ -87,7 +91,7 @@ extension CompareReport {
     [
       "path": .string(crossing.scenario), "variable": .string(crossing.variable), "number": .string(crossing.number),
       "arm": .string(crossing.arm), "baseline": .string(crossing.baseline), "from": .string(crossing.from),
-      "to": .string(crossing.to), "near": .string(crossing.near), "others": .string(crossing.others),
+      "to": .string(crossing.to), "near": .strings(crossing.near), "others": .string(crossing.others),
     ]
   }
 

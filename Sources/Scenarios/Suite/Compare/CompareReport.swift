@@ -1,3 +1,4 @@
+internal import CallCore
 internal import ScenarioFormat
 
 /// Comparisons of one command, with what follows from all of them together.
@@ -23,8 +24,8 @@ package struct CompareReport: Sendable {
     package let baseline: String
     package let from: String
     package let to: String
-    /// The value at which a straight line between the two differences is zero.
-    package let near: String
+    /// The values at which the line through the mean differences at all points between is zero.
+    package let near: [String]
     /// The other variables, which are the same.
     package let others: String
   }
@@ -37,6 +38,11 @@ package struct CompareReport: Sendable {
   private var places: [Place: Int] = [:]
   /// The confidence of every interval that is shown.
   package let confidence: Double
+
+  /// The arms that another one beats, for each point.
+  private var beaten: [Set<String>] = []
+  /// The number of differences of which ``beaten`` takes account.
+  package private(set) var duelCount = 0
 
   /// The numbers whose ranks the others are compared with, without their windows.
   let references: [String]
@@ -56,25 +62,84 @@ package struct CompareReport: Sendable {
         }
       }
     }
-    correct()
+    let tested = differences.indices.filter { isTested(differences[$0]) }
+    for index in surviving(tested.map { differences[$0].estimate }) { differences[tested[index]].isCorrected = true }
+    judgeArms()
   }
 
   /// Holm's procedure: the smallest probability is compared with the error over the number of all, and so on, until one
   /// fails.
-  private mutating func correct() {
-    let tested = differences.indices.filter { isTested(differences[$0]) }
-      .sorted { (differences[$0].estimate.probability ?? 1) < (differences[$1].estimate.probability ?? 1) }
-    for (rank, index) in tested.enumerated() {
-      guard let probability = differences[index].estimate.probability,
-        probability <= (1 - confidence) / Double(tested.count - rank)
-      else { break }
-      differences[index].isCorrected = true
+  ///
+  /// - Returns: the indices of the estimates that stay.
+  private func surviving(_ estimates: [MeanEstimate]) -> [Int] {
+    let sorted = estimates.indices.sorted { (estimates[$0].probability ?? 1) < (estimates[$1].probability ?? 1) }
+    return sorted.enumerated().prefix { rank, index in
+      (estimates[index].probability ?? 1) <= (1 - confidence) / Double(estimates.count - rank)
+    }.map(\.element)
+  }
+
+  /// Whether chance is a question: of what is measured on this machine nothing follows, and in equal runs there is none.
+  private func isTested(_ difference: Difference) -> Bool {
+    let point = points[difference.point]
+    return difference.estimate.probability != nil && !point.numbers[difference.number].isOfThisMachine
+      && !point.areEqual(difference.arm, point.arms.baseline)
+  }
+
+  // MARK: Arms that are not beaten
+
+  /// The difference between two complete arms in a number with a direction.
+  private struct Duel {
+    let point: Int
+    let arms: (first: String, second: String)
+    /// Of the first arm minus the second.
+    let estimate: MeanEstimate
+    let better: Expectation.Delta.Better
+  }
+
+  /// Finds the arms that another one beats: it is better in some number with a confidence that is corrected for all
+  /// pairs of arms and numbers at all points by Holm's procedure, and its mean is worse in none.
+  private mutating func judgeArms() {
+    let duels = points.indices.filter { points[$0].isPaired }.flatMap(duels)
+    let tested = duels.indices.filter { duels[$0].estimate.probability != nil }
+    let sure = Set(surviving(tested.map { duels[$0].estimate }).map { tested[$0] })
+    duelCount = tested.count
+    beaten = points.indices.map { point in
+      let own = duels.indices.filter { duels[$0].point == point }
+      let pairs = Dictionary(grouping: own) { [duels[$0].arms.first, duels[$0].arms.second] }
+      return Set(
+        pairs.compactMap { arms, indices in
+          let gains = indices.map { duels[$0].estimate.mean * (duels[$0].better == .higher ? 1 : -1) }
+          guard indices.contains(where: sure.contains) else { return nil }
+          if gains.allSatisfy({ $0 >= 0 }) { return arms[1] }
+          return gains.allSatisfy { $0 <= 0 } ? arms[0] : nil
+        })
     }
   }
 
-  /// Whether chance is a question: of what is measured on this machine nothing follows.
-  private func isTested(_ difference: Difference) -> Bool {
-    difference.estimate.probability != nil && !points[difference.point].numbers[difference.number].isOfThisMachine
+  private func duels(at index: Int) -> [Duel] {
+    let point = points[index]
+    let arms = point.completeArms
+    return point.numbers.filter(\.isJudged).flatMap { number in
+      arms.indices.flatMap { second in
+        arms[..<second].filter { !point.areEqual($0, arms[second]) }.map { first in
+          Duel(
+            point: index, arms: (first, arms[second]),
+            estimate: point.difference(number, first, minus: arms[second], confidence: confidence),
+            better: number.better ?? .higher)
+        }
+      }
+    }
+  }
+
+  /// Returns the complete arms of a point that no other beats. Empty where nothing can be compared: without pairs, with
+  /// fewer than two complete arms, and where nothing but costs is measured.
+  package func notBeaten(at index: Int) -> [String] {
+    let point = points[index]
+    let complete = point.completeArms
+    guard point.isPaired, complete.count > 1,
+      point.numbers.contains(where: { $0.isJudged && !$0.isCost && $0.hasSamples })
+    else { return [] }
+    return complete.filter { !beaten[index].contains($0) }
   }
 
   /// The number of differences that have a probability.
@@ -127,29 +192,40 @@ package struct CompareReport: Sendable {
     on line: [(value: Double, text: String, point: Int)], _ variable: String, _ others: String
   ) -> [Crossing] {
     guard let first = line.first else { return [] }
-    var found: [Crossing] = []
     let example = points[first.point]
-    for number in example.numbers where number.better != nil {
-      for arm in example.arms.names where arm != example.arms.baseline {
-        var last: (value: Double, text: String, mean: Double, sign: Int)?
-        for place in line {
+    return example.numbers.filter { $0.better != nil }.flatMap { number in
+      example.arms.names.filter { $0 != example.arms.baseline }.flatMap { arm in
+        let places: [Sample] = line.compactMap { place in
           guard let index = points[place.point].numbers.firstIndex(where: { $0.name == number.name }),
-            let difference = difference(point: place.point, number: index, arm: arm), difference.estimate.sign != 0
-          else { continue }
-          let now = (place.value, place.text, difference.estimate.mean, difference.estimate.sign)
-          if let last, last.sign != now.3 {
-            let share = last.mean / (last.mean - now.2)
-            let near = last.value + share * (place.value - last.value)
-            found.append(
-              Crossing(
-                scenario: example.path, variable: variable, number: number.name, arm: arm,
-                baseline: example.arms.baseline, from: last.text, to: place.text,
-                near: Value(text: place.text).text(ofNumber: near), others: others))
-          }
-          last = now
+            let estimate = difference(point: place.point, number: index, arm: arm)?.estimate, estimate.count > 0
+          else { return nil }
+          return (place.value, place.text, estimate.mean, estimate.sign)
+        }
+        return Self.flips(in: places).map { from, to, zeros in
+          Crossing(
+            scenario: example.path, variable: variable, number: number.name, arm: arm,
+            baseline: example.arms.baseline, from: from.text, to: to.text,
+            near: zeros.map { Value(text: to.text).text(ofNumber: $0) }.inOrderOfAppearance, others: others)
         }
       }
     }
-    return found
+  }
+
+  /// A value of a variable with the mean difference there, and its sign if that is certain.
+  private typealias Sample = (value: Double, text: String, mean: Double, sign: Int)
+
+  /// Returns the neighbours among the samples of a certain sign that have opposite ones, with the values at which the
+  /// line through all samples between them is zero.
+  private static func flips(in samples: [Sample]) -> [(from: Sample, to: Sample, zeros: [Double])] {
+    let certain = samples.indices.filter { samples[$0].sign != 0 }
+    return zip(certain, certain.dropFirst()).filter { samples[$0].sign != samples[$1].sign }.map { first, last in
+      let part = samples[first...last]
+      let zeros = zip(part, part.dropFirst()).compactMap { one, next -> Double? in
+        if next.mean == 0 { return next.value }
+        guard one.mean * next.mean < 0 else { return nil }
+        return one.value + one.mean / (one.mean - next.mean) * (next.value - one.value)
+      }
+      return (samples[first], samples[last], zeros)
+    }
   }
 }

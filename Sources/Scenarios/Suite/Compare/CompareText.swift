@@ -67,22 +67,11 @@ package struct CompareText {
     for arm in point.arms.names where arm != point.arms.baseline {
       for line in verdictLines(index, arm) { out += "  \(line)\n" }
     }
-    if let line = bestLine(point) { out += "  \(line)\n" }
+    if let line = report.bestLine(index) { out += "  \(line)\n" }
     for gap in point.gaps { out += "  \(style.paint(TextStyle.printable(gap.text), .warning))\n" }
     for line in CodecNotes(point).lines { out += "  \(style.paint(TextStyle.printable(line), .warning))\n" }
     for line in point.unscoredTexts { out += "  \(style.paint("no score: \(TextStyle.printable(line))", .failure))\n" }
     return out
-  }
-
-  /// The arms that no other beats, and those of which that cannot be said; nil if all arms are such as no other beats.
-  func bestLine(_ point: ArmComparison) -> String? {
-    let best = point.undominated(confidence: report.confidence)
-    let complete = point.completeArms
-    let others = point.arms.names.filter { !complete.contains($0) }
-    guard best.count < point.arms.names.count, !best.isEmpty else { return nil }
-    let names = "not beaten: \(best.joined(separator: ", "))"
-    return others.isEmpty
-      ? names : "\(names), of the arms with all numbers; not judged: \(others.joined(separator: ", "))"
   }
 
   /// What the arms of a point have in common.
@@ -132,6 +121,7 @@ package struct CompareText {
   func verdictLines(_ index: Int, _ arm: String) -> [String] {
     let point = report.points[index]
     let names = "\(arm) against \(point.arms.baseline)"
+    if point.idleArms.contains(arm) { return [point.idleText(arm)] }
     guard point.isPaired else { return ["\(names): not compared, because the channels differ"] }
     var groups: [(word: String, texts: [String])] = ["better", "worse", "other", "no difference"].map { ($0, []) }
     var few: [String] = []
@@ -161,11 +151,20 @@ package struct CompareText {
       var rounded = rounded(value, to: estimate.halfWidth)
       // An end beside zero is not shown as zero.
       if rounded == 0, value != 0 { rounded = self.rounded(value, to: abs(value)) }
-      return (rounded > 0 ? "+" : "") + number.text(of: rounded)
+      let sign = value > 0 ? "+" : value < 0 ? "-" : ""
+      let text = number.text(of: rounded.magnitude)
+      // What is below the last digit that is shown is not shown as zero either.
+      return sign + (value != 0 && text == number.text(of: 0) ? "<\(leastText(number))" : text)
     }
     guard estimate.deviation > 0 else { return "\(signed(estimate.mean)) in every pair" }
     let ends = estimate.interval.map { [$0.lowerBound, $0.upperBound].map(signed).joined(separator: ", ") } ?? ""
     return "\(signed(estimate.mean)) [\(ends)]\(difference.isCorrected ? "*" : "")"
+  }
+
+  /// Returns the smallest power of ten that a number shows with its digits: `0.001`.
+  private static func leastText(_ number: ArmComparison.Number) -> String {
+    let texts = (-9...9).lazy.map { number.text(of: pow(10, Double($0))) }
+    return texts.first { $0 != number.text(of: 0) } ?? number.text(of: 1)
   }
 
   /// Returns the rows of a table of correlations, the head first.
@@ -183,17 +182,23 @@ package struct CompareText {
   static func text(_ crossing: CompareReport.Crossing) -> String {
     let others = crossing.others.isEmpty ? "" : " at \(crossing.others)"
     return "\(crossing.number): \(crossing.arm) and \(crossing.baseline) change places between "
-      + "\(crossing.variable)=\(crossing.from) and \(crossing.to), near \(crossing.near)\(others)"
+      + "\(crossing.variable)=\(crossing.from) and \(crossing.to), near \(crossing.near.joined(separator: " and "))\(others)"
   }
 
   /// What the intervals are.
   var closing: String {
     let percent = Wording.quantity(report.confidence, .percentage)
     let chance = Double(report.testedCount) * (1 - report.confidence)
-    return """
+    let intervals = """
       ± and [ ] are \(percent) intervals by Student's t, differences paired run by run.
       \(Wording.count(report.testedCount, "difference")): by chance alone about \(String(format: "%.1f", chance)) would \
       not contain 0; those with * stay after Holm's correction.
+      """
+    guard report.points.indices.contains(where: { !report.notBeaten(at: $0).isEmpty }) else { return intervals }
+    return intervals + """
+
+      An arm is beaten by one that is better in some number, after Holm's correction for \
+      \(Wording.count(report.duelCount, "difference")) of all pairs of arms at all points, and whose mean is worse in none.
       """
   }
 
@@ -204,7 +209,7 @@ package struct CompareText {
     var notes: [String] = []
     if measures(HarnessEvents.meanOpinionScore.name) {
       notes.append(
-        "q.mos is the fullband E-model (ITU-T G.107.2): what it takes of Opus is assumed, of G.722 partly; bursts count "
+        "q.mos, 1 to 5, is the fullband E-model (ITU-T G.107.2) over the last 5 s: what it takes of Opus is assumed, of G.722 partly; bursts count "
           + "as at most twice as long as those of random loss.")
     }
     let ofShown = [
@@ -215,9 +220,24 @@ package struct CompareText {
         "\(ofShown.joined(separator: ", ")) \(ofShown.count == 1 ? "tells" : "tell") of pictures that come; "
           + "\(HarnessEvents.pictureAge.name) tells of those that fail to, too.")
     }
+    let scorers = numbers.compactMap { number in
+      if case .score(let scorer, _, _) = number.kind { scorer } else { nil }
+    }.inOrderOfAppearance
+    if !scorers.isEmpty { notes.append("\(scorers.joined(separator: ", ")): each on the scale of its own program.") }
     return notes
   }
 
-  /// The program and its libraries; empty where they are not known.
-  var environmentLines: [String] { environment.map { ["callsim \($0.line)"] } ?? [] }
+  /// The program, its libraries and the processor, the seeds, and a hash of what was encoded; empty where the first are
+  /// not known.
+  var environmentLines: [String] {
+    guard let environment else { return [] }
+    let material = report.material.map {
+      "\(RunResult.hexadecimal($0)), of the sound and pictures before they are encoded"
+    }
+    return [
+      "callsim \(environment.line)",
+      "processor \(environment.processor ?? "unknown"), seeds \(SuiteHeader.ranges(report.seeds)), material "
+        + (material ?? "modelled"),
+    ]
+  }
 }

@@ -1,8 +1,17 @@
+package import CallCore
 package import ScenarioFormat
 internal import ScenarioJudge
 internal import Vocabulary
 
 extension ArmComparison {
+  /// Why a run has no value that could be compared.
+  package enum Lack: Sendable, Equatable {
+    /// It was measured for clearly less of the window than in another arm.
+    case short(Interval, than: String, Interval)
+    /// Nobody received media, which somebody did in another run.
+    case noMedia
+  }
+
   /// A number that is compared, and its value in each run.
   package struct Number: Sendable {
     /// What the number is.
@@ -31,6 +40,10 @@ extension ArmComparison {
     package var better: Expectation.Delta.Better?
     /// The values by arm and seed.
     package var samples: [String: [UInt64: Double]] = [:]
+    /// For how long of its window it was measured, by arm and seed.
+    var times: [String: [UInt64: Interval]] = [:]
+    /// Why runs have no value that could be compared, by arm and seed.
+    var lacks: [String: [UInt64: Lack]] = [:]
 
     package init(kind: Kind, better: Expectation.Delta.Better? = nil) {
       self.kind = kind
@@ -74,6 +87,33 @@ extension ArmComparison {
       (samples[arm] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// Takes the value of a run away.
+    mutating func remove(_ arm: String, _ seed: UInt64, _ lack: Lack) {
+      samples[arm]?[seed] = nil
+      lacks[arm, default: [:]][seed] = lack
+    }
+
+    /// Returns why the value of a run cannot be compared with that of another arm and the same seed: it was measured
+    /// for clearly less time. Nil if it can be.
+    func shortness(_ arm: String, _ seed: UInt64) -> Lack? {
+      guard let own = times[arm]?[seed] else { return nil }
+      var longest: (arm: String, time: Interval)?
+      for (other, times) in times.sorted(by: { $0.key < $1.key }) {
+        if let time = times[seed], time > longest?.time ?? own { longest = (other, time) }
+      }
+      guard let longest, longest.time - own > max(Self.leastShortness, longest.time / 10) else { return nil }
+      return .short(own, than: longest.arm, longest.time)
+    }
+
+    private static let leastShortness = Interval.seconds(1)
+
+    /// Adds the runs of other seeds.
+    mutating func merge(_ other: Number) {
+      for (arm, values) in other.samples { samples[arm, default: [:]].merge(values) { old, _ in old } }
+      for (arm, values) in other.times { times[arm, default: [:]].merge(values) { old, _ in old } }
+      for (arm, values) in other.lacks { lacks[arm, default: [:]].merge(values) { old, _ in old } }
+    }
+
     /// Whether any run has a value.
     var hasSamples: Bool { samples.values.contains { !$0.isEmpty } }
 
@@ -91,8 +131,12 @@ extension ArmComparison {
     /// Whether it is what an arm costs on the wire.
     var isCost: Bool {
       guard case .metric(let metric) = kind else { return false }
-      return metric.value.name.hasSuffix("bytesSent") && metric.statistic == .rate
+      let name = metric.value.name
+      return name.hasPrefix("wire.") || ["ytesSent", "packetsSent"].contains(where: name.hasSuffix)
     }
+
+    /// Whether arms can be better or worse in it.
+    var isJudged: Bool { better != nil && !isOfThisMachine }
 
     /// Whether it is what an arm gains or loses.
     var isScore: Bool { better != nil && !isCost }

@@ -115,9 +115,12 @@ package struct ExternalScorer: Sendable, Equatable {
     "\(folder)/\(recording.rawValue).\(recording.isOfPictures ? "y4m" : "wav")"
   }
 
-  /// Returns the last word of the output, if it is a number.
+  /// Returns the last word of the output, if it is a decimal number.
   static func number(in output: String) -> Double? {
-    output.split(whereSeparator: \.isWhitespace).last.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
+    guard let word = output.split(whereSeparator: \.isWhitespace).last,
+      word.wholeMatch(of: /[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/) != nil
+    else { return nil }
+    return Double(word).flatMap { $0.isFinite ? $0 : nil }
   }
 
   /// Returns the last line that the program printed, for a message that is the same for every run.

@@ -37,7 +37,11 @@ final class HeardSpeech {
       } catch {
         return scorers.map { Score(scorer: $0.name, peer: peer.name, problem: "no recording to score: \(error)") }
       }
-      return scorers.map { $0.score(of: peer.name, in: folder) }
+      return scorers.map { scorer in
+        var score = scorer.score(of: peer.name, in: folder)
+        score.time = .milliseconds(Int64(peer.heard.count / 48))
+        return score
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+package import ScenarioFormat
 
 /// The mean of a sample with its confidence interval by Student's t distribution.
 ///
@@ -15,30 +16,45 @@ package struct MeanEstimate: Equatable, Sendable {
   package let deviation: Double
   /// Half the width of the interval; nil with too few samples.
   package let halfWidth: Double?
+  /// What is closer than this is equal: the rest is the rounding of floating-point numbers.
+  package let tolerance: Double
 
   /// Estimates the mean of samples.
   ///
-  /// - Parameter confidence: the probability that such an interval contains the true mean.
-  package init(_ samples: [Double], confidence: Double = 0.95) {
+  /// - Parameters:
+  ///   - confidence: the probability that such an interval contains the true mean.
+  ///   - magnitude: that of the numbers from which the samples were computed; nil for that of the samples.
+  package init(_ samples: [Double], confidence: Double = 0.95, magnitude: Double? = nil) {
     count = samples.count
+    tolerance = 1e-9 * (magnitude ?? samples.map(\.magnitude).max() ?? 0)
     guard count > 0 else {
       (mean, deviation, halfWidth) = (0, 0, nil)
       return
     }
     let mean = samples.reduce(0, +) / Double(count)
-    self.mean = mean
+    self.mean = mean.magnitude > tolerance ? mean : 0
     let squares = samples.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-    deviation = count > 1 ? (squares / Double(count - 1)).squareRoot() : 0
+    let deviation = count > 1 ? (squares / Double(count - 1)).squareRoot() : 0
+    self.deviation = deviation > tolerance ? deviation : 0
     guard count >= Self.leastCount else {
       halfWidth = nil
       return
     }
     let quantile = StudentT(degreesOfFreedom: Double(count - 1)).quantile(0.5 + confidence / 2)
-    halfWidth = quantile * deviation / Double(count).squareRoot()
+    halfWidth = quantile * self.deviation / Double(count).squareRoot()
   }
 
   /// The interval; nil with too few samples.
   package var interval: ClosedRange<Double>? { halfWidth.map { (mean - $0)...(mean + $0) } }
+
+  /// Returns whether the whole interval meets a bound; false without an interval.
+  package func meets(_ bound: Expectation.Bound) -> Bool {
+    guard let interval else { return false }
+    return [interval.lowerBound, interval.upperBound].allSatisfy { end in
+      guard let number = bound.value.number, (end - number).magnitude <= tolerance else { return bound.admits(end) }
+      return bound.admits(number)
+    }
+  }
 
   /// The sign of the mean if the interval does not contain zero, or else 0.
   package var sign: Int {

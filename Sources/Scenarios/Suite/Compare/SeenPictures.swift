@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Formats
 internal import Foundation
 internal import Pictures
@@ -29,7 +30,7 @@ final class SeenPictures {
   private let scorers: [ExternalScorer]
   private let folder = ExternalScorer.temporaryFolder()
   private let peers: [String]
-  private var recordings: [String: (taken: Recording, seen: Recording)] = [:]
+  private var recordings: [String: (taken: Recording, seen: Recording, count: Int)] = [:]
   private var failure: (any Error)?
 
   init(_ scenario: Scenario, _ scorers: [ExternalScorer]) {
@@ -47,11 +48,12 @@ final class SeenPictures {
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         recordings[peer] = (
           try Recording(ExternalScorer.file(.takenPictures, in: place), taken.size),
-          try Recording(ExternalScorer.file(.seenPictures, in: place), taken.size)
+          try Recording(ExternalScorer.file(.seenPictures, in: place), taken.size), 0
         )
       }
       try recordings[peer]?.taken.append(taken)
       try recordings[peer]?.seen.append(seen)
+      recordings[peer]?.count += 1
     } catch {
       failure = error
     }
@@ -73,7 +75,9 @@ final class SeenPictures {
           return Score(scorer: scorer.name, peer: peer, problem: "no recording to score: \(failure)")
         }
         guard recordings[peer] != nil else { return Score(scorer: scorer.name, peer: peer, problem: Self.nothing) }
-        return scorer.score(of: peer, in: "\(folder)/\(peer)")
+        var score = scorer.score(of: peer, in: "\(folder)/\(peer)")
+        score.time = .seconds(Int64(recordings[peer]?.count ?? 0)) / 30
+        return score
       }
     }
   }

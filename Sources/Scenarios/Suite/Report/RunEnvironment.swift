@@ -25,12 +25,14 @@ public struct RunEnvironment: Sendable {
   public var libraries: [MediaLibrary]
   /// The instruction sets by which codecs and ciphers choose their code.
   public var processorFeatures: [String]
+  /// The model of the processor; nil where the system does not tell.
+  public var processor: String?
 
   /// The environment of this process. `CALLSIM_REVISION` names the revision that the program was built from.
   public static var current: RunEnvironment {
     RunEnvironment(
       revision: ProcessInfo.processInfo.environment["CALLSIM_REVISION"].flatMap { $0.isEmpty ? nil : $0 },
-      libraries: MediaLibrary.all, processorFeatures: ProcessorFeatures.current)
+      libraries: MediaLibrary.all, processorFeatures: ProcessorFeatures.current, processor: ProcessorFeatures.model)
   }
 
   /// The environment on one line, for the header of a suite.
@@ -51,10 +53,18 @@ enum ProcessorFeatures {
     "neon", "sve", "pmull",
   ]
 
+  private static var text: String? { try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8) }
+
+  /// The first processor's `model name` (x86); others tell none.
+  static var model: String? {
+    text?.split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":", maxSplits: 1).last.map {
+      String($0.drop(while: \.isWhitespace))
+    }
+  }
+
   static var current: [String] {
     #if os(Linux)
-      guard let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8) else { return [] }
-      return features(in: text)
+      text.map(features) ?? []
     #elseif arch(arm64)
       return ["asimd", "aes", "pmull"]
     #else

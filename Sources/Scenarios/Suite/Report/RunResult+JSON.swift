@@ -126,15 +126,18 @@ extension Finding {
 
 extension Measurement {
   var json: JSON {
-    .object([
-      .init("id", .string(id)), .init("expected", .string(expected)),
-      .init("measured", measured.map { .number($0) } ?? .null),
-    ])
+    .object(
+      [
+        .init("id", .string(id)), .init("expected", .string(expected)),
+        .init("measured", measured.map { .number($0) } ?? .null),
+      ] + (time.map { [.init("measuredNanoseconds", .integer($0.nanoseconds))] } ?? []))
   }
 
   init?(json: JSON) {
     guard let id = json["id"]?.string, let expected = json["expected"]?.string else { return nil }
-    self.init(id: id, expected: expected, measured: json["measured"]?.real)
+    self.init(
+      id: id, expected: expected, measured: json["measured"]?.real,
+      time: json["measuredNanoseconds"]?.integer.map { Interval(nanoseconds: $0) })
   }
 }
 

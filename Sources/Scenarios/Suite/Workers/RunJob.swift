@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Formats
 internal import Foundation
 public import ScenarioFormat
@@ -157,6 +158,8 @@ enum WorkerReply {
           + Self.numbers("choices", result.choices) + Self.numbers("features", result.features)
           + (result.coverage.map { [.init("coverage", $0.json)] } ?? [])
           + (result.codecLoad.map { [.init("cpu", .array([.number($0.encoding), .number($0.decoding)]))] } ?? [])
+          + (result.isMediaReceived ? [.init("media", true)] : [])
+          + (result.material.map { [.init("material", .unsigned($0))] } ?? [])
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
@@ -178,6 +181,8 @@ enum WorkerReply {
       if let load = json["cpu"]?.array?.compactMap(\.real), load.count == 2 {
         result.codecLoad = RunResult.CodecLoad(encoding: load[0], decoding: load[1])
       }
+      result.isMediaReceived = json["media"] == true
+      result.material = json["material"]?.unsigned
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []
@@ -218,12 +223,14 @@ extension Score {
     .object(
       [.init("scorer", .string(scorer)), .init("peer", .string(peer))]
         + (value.map { [.init("value", .number($0))] } ?? [])
-        + (problem.map { [.init("problem", .string($0))] } ?? []))
+        + (problem.map { [.init("problem", .string($0))] } ?? [])
+        + (time.map { [.init("nanoseconds", .integer($0.nanoseconds))] } ?? []))
   }
 
   fileprivate init?(json: JSON) {
     guard let scorer = json["scorer"]?.string, let peer = json["peer"]?.string else { return nil }
     self.init(scorer: scorer, peer: peer, value: json["value"]?.real, problem: json["problem"]?.string)
+    time = json["nanoseconds"]?.integer.map { Interval(nanoseconds: $0) }
   }
 }
 

@@ -1,0 +1,97 @@
+internal import CallCore
+internal import ScenarioFormat
+internal import Statistics
+internal import Vocabulary
+
+/// For how long of a window a number of an arm could be measured, however much arrived meanwhile.
+///
+/// A statistic of samples can be measured while its connection reports what it tells of: an incoming stream is
+/// reported from its first packet on, whether more come or not. Anything that counts over the window can be measured
+/// during the call, which is while the peer has a connection; what is not of a peer, while any peer has one.
+final class MeasuredTime {
+  private let context: MonitorContext
+  private let countsReports: Bool
+  /// The type and the kind of the entry in reports without which there is no sample; nil for any report.
+  private let entry: (type: String, kind: String)?
+  /// The reports that came, and those of them within the window.
+  private var heard = 0
+  private var inside = 0
+  /// The times during which there was a call; the last one may go on.
+  private var calls: [(start: Instant, end: Instant?)] = []
+  private var open: [String: Int] = [:]
+
+  init(_ metric: Expectation.Metric, _ context: MonitorContext) {
+    self.context = context
+    let value = metric.value
+    countsReports =
+      value.isSampled && ![.rate, .delta].contains(metric.statistic) && value.name != HarnessEvents.recovery.name
+    entry = Self.entry(of: value.name)
+    guard !countsReports else { return }
+    for subject in subjects(of: value, context.scenario) {
+      context.watch.listen(to: PeerEvents.openConnections, of: subject) { [unowned self] record, count in
+        note(count, of: subject, at: record.time)
+      }
+    }
+  }
+
+  /// Begins to listen to reports.
+  ///
+  /// - Parameter onReport: Called after each.
+  func start(_ subject: String, onReport: @escaping () -> Void) {
+    guard countsReports else { return }
+    context.statistics.receive(subject) { [unowned self] report in
+      guard entry.map({ report.first($0.type, kind: $0.kind) != nil }) ?? true else { return }
+      heard += 1
+      onReport()
+    }
+  }
+
+  /// Counts the reports that came since the last call.
+  func take(isInside: Bool) {
+    if isInside { inside += heard }
+    heard = 0
+  }
+
+  /// Returns the time within a window.
+  func time(from start: Instant, to end: Instant) -> Interval {
+    guard !countsReports else { return StatsSampler.period * Int64(inside) }
+    return calls.reduce(.zero) { sum, call in
+      let (from, to) = (max(call.start, start), min(call.end ?? end, end))
+      return from < to ? sum + (to - from) : sum
+    }
+  }
+
+  private func note(_ count: Int, of subject: String, at time: Instant) {
+    let wasOpen = open.values.contains { $0 > 0 }
+    open[subject] = count
+    let isOpen = open.values.contains { $0 > 0 }
+    if isOpen, !wasOpen { calls.append((time, nil)) }
+    if wasOpen, !isOpen { calls[calls.count - 1].end = time }
+  }
+
+  /// Returns the subjects whose connections are the call that a number is about.
+  private func subjects(of value: ValuePath, _ scenario: Scenario) -> [String] {
+    if value.isSampled { return [value.subject] }
+    let owner = ConnectionSubject.owner(of: value.subject)
+    if scenario.peer(owner) != nil { return [owner] }
+    let quantity = scenario.watchedWire.first {
+      value.subject == WireQuantity.subject && value.name == $0.kindName
+    }
+    let ends = [quantity?.from, quantity?.to].compactMap(\.self)
+    return ends.isEmpty ? scenario.peers.map(\.name) : ends
+  }
+
+  private static func entry(of name: String) -> (type: String, kind: String)? {
+    let audio: Set<String> = [
+      HarnessEvents.meanOpinionScore.name, HarnessEvents.concealment.name, HarnessEvents.mouthToEar.name,
+    ]
+    let video: Set<String> = [
+      HarnessEvents.frameDelay.name, HarnessEvents.pictureAge.name, HarnessEvents.peakSignalToNoise.name,
+      HarnessEvents.structuralSimilarity.name,
+    ]
+    if audio.union(SpeechMeter.names).contains(name) { return ("inbound-rtp", "audio") }
+    if video.contains(name) { return ("inbound-rtp", "video") }
+    let parts = name.split(separator: ".").map(String.init)
+    return parts.count > 3 && parts[0] == "stats" && parts[1] == "inbound-rtp" ? (parts[1], parts[2]) : nil
+  }
+}

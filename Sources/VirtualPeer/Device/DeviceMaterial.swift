@@ -1,0 +1,42 @@
+internal import CallCore
+internal import Formats
+internal import Pictures
+
+extension VirtualPeer {
+  /// A hash over what the device has to encode, whichever settings encode it and whenever: the first five seconds of
+  /// the microphone or all of a recording, and the first picture of the camera with one of a second later. Real media
+  /// alone consists of samples.
+  package var materialHash: UInt64 {
+    var hash = FNV1a()
+    let random = connections.random
+    hash.mix(word: (device.settings.mayRecord ? device.settings.microphone : .silence).hash(random))
+    if device.settings.hasVideo, let camera = device.settings.camera { hash.mix(word: camera.hash(random)) }
+    return hash.value
+  }
+}
+
+extension MicrophoneSource {
+  fileprivate func hash(_ random: RandomSource) -> UInt64 {
+    var samples: [Int16]
+    if case .recording(let recording) = self {
+      samples = recording.samples
+    } else {
+      var generator = SampleGenerator(self, random: random.stream(Self.stream))
+      let count = 5 * SampleGenerator.sampleRate
+      samples = [Int16](unsafeUninitializedCapacity: count) { buffer, initialized in
+        generator.fill(UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+        initialized = count
+      }
+    }
+    return FNV1a.hash(words: samples.span.bytes)
+  }
+}
+
+extension CameraSource {
+  fileprivate func hash(_ random: RandomSource) -> UInt64 {
+    let video = GeneratedVideo(kind, size: .vga, seed: Self.seed(random))
+    var hash = FNV1a()
+    for number in [0, 30] as [UInt32] { hash.mix(word: FNV1a.hash(words: video.frame(number).samples.span.bytes)) }
+    return hash.value
+  }
+}

@@ -1,0 +1,136 @@
+import Formats
+import Testing
+
+@testable import ScenarioFormat
+@testable import ScenarioSuite
+
+/// Which arms are beaten, and which change nothing.
+@Suite struct ArmVerdictTests {
+  private static func point(
+    _ arms: String = "{ a: {}, b: {} }", measure: String = "[bob.q.concealment, bob.q.mos]"
+  ) throws -> ArmComparison {
+    try #require(Compared.points(Compared.text(arms, measure: measure)).first)
+  }
+
+  /// Of the concealed share less is better.
+  private static let low: [UInt64: Double] = [1: 0.1, 2: 0.11, 3: 0.12]
+  private static let high: [UInt64: Double] = [1: 0.5, 2: 0.51, 3: 0.521]
+
+  @Test func `an arm is beaten by one that is surely better in one number and worse in none`() throws {
+    var point = try Self.point()
+    point.numbers[0].samples = ["a": Self.low, "b": Self.high]
+    point.numbers[1].samples = ["a": [1: 4, 2: 4, 3: 4], "b": [1: 4, 2: 4, 3: 4]]
+    let report = CompareReport([point])
+    #expect(report.notBeaten(at: 0) == ["a"])
+    #expect(CompareText(report, style: .plain).text.contains("not beaten: a\n"))
+    // Worse in the other number, however uncertain that is.
+    point.numbers[1].samples["b"] = [1: 4, 2: 4.9, 3: 4]
+    #expect(CompareReport([point]).notBeaten(at: 0) == ["a", "b"])
+  }
+
+  @Test func `where none is beaten the text, the page and the JSON say so`() throws {
+    var point = try Self.point()
+    point.setSamples(["a": [1: 0.1, 2: 0.3, 3: 0.2], "b": [1: 0.2, 2: 0.1, 3: 0.3]])
+    let report = CompareReport([point])
+    #expect(CompareText(report, style: .plain).text.contains("\n  none is beaten by another\n"))
+    #expect(ComparePage(report, environment: .current).html.contains("<li>none is beaten by another</li>"))
+    #expect(report.json(.current)["points"]?.array?.first?["verdict"]?.string == "none is beaten by another")
+  }
+
+  @Test func `the confidence is corrected for all pairs of arms and numbers at all points`() throws {
+    let chance: [String: [UInt64: Double]] = ["a": [1: 1, 2: 2, 3: 3], "b": [1: 2, 2: 3.2, 3: 4.1]]
+    var (one, other) = (try Self.point(measure: "[bob.q.concealment]"), try Self.point(measure: "[bob.q.concealment]"))
+    one.setSamples(chance)
+    #expect(CompareReport([one]).notBeaten(at: 0) == ["a"])
+    // Twenty more differences, of which nothing is known, make chance a better explanation.
+    other.setSamples(["a": [1: 1, 2: 2, 3: 3], "b": [1: 2, 2: 1, 3: 3.3]])
+    let many = CompareReport([one] + Array(repeating: other, count: 20))
+    #expect(many.duelCount == 21)
+    #expect(many.notBeaten(at: 0) == ["a", "b"])
+  }
+
+  @Test func `what is beaten depends on the confidence that is asked for`() throws {
+    var point = try Self.point(measure: "[bob.q.concealment]")
+    point.setSamples(["a": [1: 10, 2: 10, 3: 10], "b": [1: 11, 2: 12, 3: 13]])
+    // 2 ± 2.48 with 95 %, 2 ± 1.1 with 80 %.
+    #expect(CompareReport([point]).notBeaten(at: 0) == ["a", "b"])
+    #expect(CompareReport([point], confidence: 0.8).notBeaten(at: 0) == ["a"])
+  }
+
+  @Test func `an arm without a value is not called unbeaten, and is named`() throws {
+    var point = try Self.point("{ a: {}, b: {}, c: {} }", measure: "[bob.q.concealment]")
+    point.setSamples(["a": Self.low, "b": Self.high])
+    let report = CompareReport([point])
+    #expect(report.notBeaten(at: 0) == ["a"])
+    let text = CompareText(report, style: .plain).text
+    #expect(text.contains("not beaten: a, of the arms with all numbers; not judged: c"), "\(text)")
+    #expect(text.contains("'c' has no value of bob.q.concealment mean in any run"))
+    #expect(
+      text.contains("c against a, no interval, which takes at least 3 pairs: bob.q.concealment mean (0 pairs)"),
+      "\(text)")
+    #expect(report.json(.current)["points"]?.array?.first?["gaps"]?.array?.count == 1)
+  }
+
+  @Test func `of costs alone nothing is said`() throws {
+    var point = try Self.point(measure: "[\(Compared.sent), { metric: \"wire.bytes(from: alice)\", better: lower }]")
+    point.setSamples(["a": Self.low, "b": Self.high])
+    #expect(CompareReport([point]).notBeaten(at: 0) == [])
+    #expect(!CompareText(CompareReport([point]), style: .plain).text.contains("beaten"))
+  }
+
+  // MARK: Arms that change nothing
+
+  @Test func `an arm that changes nothing is named, and not called equal in every number`() throws {
+    let report = CompareReport([
+      try Self.point("{ a: {}, b: { alice.audio.ptime: 20ms }, c: { alice.audio.ptime: 60ms } }")
+    ])
+    let note = "'b' changes nothing: its runs equal those of 'a' event by event"
+    let text = CompareText(report, style: .plain).text
+    #expect(text.contains("\n  \(note)\n"), "\(text)")
+    #expect(!text.contains("b against a") && text.contains("c against a"))
+    let page = ComparePage(report, environment: .current).html
+    #expect(page.contains(StaticPage.escaped(note)))
+    #expect(report.json(.current)["points"]?.array?.first?["notes"]?.strings.contains(note) == true)
+    // Of what is equal nothing happens by chance.
+    #expect(report.testedCount == 2 && report.duelCount == 4)
+  }
+
+  @Test func `an arm that differs in a score alone changes something`() throws {
+    var point = try Self.point()
+    #expect(point.idleArms == ["b"])
+    let kind = ArmComparison.Number.Kind.score(scorer: "s", peer: "bob", Window())
+    point.numbers.append(.init(kind: kind, better: .higher))
+    point.numbers[2].samples = ["a": [1: 1, 2: 1, 3: 1], "b": [1: 1, 2: 1, 3: 2]]
+    #expect(point.idleArms == [])
+  }
+
+  // MARK: Directions
+
+  @Test(
+    arguments: [
+      ("bob.q.mos", "mean", "higher"), ("bob.q.mos", "count", nil), ("bob.q.mos", "sum", nil),
+      ("bob.q.mos", "rate", nil),
+      ("bob.q.mos", "delta", nil), ("bob.q.mos", "p5", "higher"), ("alice.stats.transport.bytesSent", "rate", "lower"),
+      ("alice.stats.transport.bytesSent", "count", nil), ("bob.stats.inbound-rtp.audio.jitter", "max", "lower"),
+    ] as [(String, String, String?)])
+  func `how many samples there are has no direction, whatever they are of`(
+    path: String, statistic: String, better: String?
+  ) throws {
+    let text = Compared.text("{ a: {}, b: {} }", measure: "[{ metric: \(path), stat: \(statistic) }]")
+    let cell = try #require(Compared.load(text).scenario?.cells.first)
+    let metric = try #require(cell.scenario.expectations.first(where: \.isMeasure)?.delta?.metric)
+    #expect(metric.usualBetter?.rawValue == better)
+  }
+
+  @Test func `a direction of a number that has its own is refused`() {
+    for text in [
+      Compared.text("{ a: {}, b: {} }", measure: "[{ metric: bob.q.mos, better: lower }]"),
+      Compared.text("{ a: {}, b: {} }", expect: "  - { delta: bob.q.mos, arms: [b, a], lt: 0, better: lower }"),
+    ] {
+      let words = Compared.load(text).report.rendered(as: .text(color: false))
+      #expect(
+        words.contains("'better' is for numbers without a direction, and of bob.q.mos higher is better"), "\(words)")
+      #expect(words.contains("leave 'better' out"))
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import CallCore
+import Formats
+import Testing
+
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioSuite
+
+/// Runs of which a number says less than those of other arms: their call ended early, or never carried media.
+@Suite struct ComparedTimeTests {
+  private static let share = "bob.q.concealment"
+  /// A shorter packet ends the call earlier.
+  private static let arms = "{ a: {}, b: { alice.audio.ptime: 60ms } }"
+  private static let early =
+    "  - { when: bob.stats.inbound-rtp.audio.packetsReceived >= 90, do: alice.hangup }"
+
+  private static func played(_ measure: String, expect: String = "") throws -> ArmComparison {
+    // The call of b goes on until the end.
+    let text = Compared.text(arms, expect: expect, timeline: early, measure: "[\(measure)]")
+    return try #require(Compared.points(text).first)
+  }
+
+  @Test(arguments: [
+    share, "{ metric: alice.stats.transport.bytesSent, stat: rate }",
+    "{ metric: \"wire.bytes(from: alice)\", stat: rate }",
+  ])
+  func `a call that ends early in one arm has no value there, and the reason is told`(measure: String) throws {
+    let point = try Self.played(measure)
+    let number = try #require(point.numbers.first)
+    #expect(number.values(of: "a").isEmpty)
+    #expect(number.values(of: "b").count == 3)
+    let gap = try #require(point.gaps.first)
+    #expect(point.gaps.count == 1)
+    let words = /'a' has no value of .+ in any run: measured for [12](\.[0-9])?s.*, in 'b' for [56](\.[0-9])?s.*/
+    #expect(gap.text.wholeMatch(of: words) != nil, "\(gap.text)")
+    let report = CompareReport([point])
+    #expect(report.notBeaten(at: 0).isEmpty)
+    #expect(CompareText(report, style: .plain).text.contains(gap.text))
+    #expect(ComparePage(report, environment: .current).html.contains("measured for"))
+    #expect(report.json(.current)["points"]?.array?.first?["gaps"]?.strings == [gap.text])
+  }
+
+  @Test func `a difference from a call that ended early was not put to the test`() throws {
+    let point = try Self.played(Self.share, expect: "  - { delta: \(Self.share), arms: [b, a], gt: -100% }")
+    let finding = try #require(point.findings.first)
+    #expect(finding.kind == .vacuous)
+    #expect(finding.actual.contains("'a' has no value of \(Self.share) mean in any run: measured for"))
+  }
+
+  @Test func `an arm whose sound starves keeps its bad number`() throws {
+    let arms = "{ a: { alice.audio.bitrate: 16kbps }, b: { alice.audio.codecs: [PCMU], bob.audio.codecs: [PCMU] } }"
+    let text = Compared.text(arms, line: ", rate: 40kbps", measure: "[\(Self.share), bob.q.mos]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.gaps == [])
+    let (a, b) = (point.numbers[0].values(of: "a"), point.numbers[0].values(of: "b"))
+    #expect(a.count == 3 && b.count == 3)
+    #expect((b.min() ?? 0) > (a.max() ?? 1) + 0.1, "\(a) \(b)")
+  }
+
+  private static let relays = "{ alice.ice.policy: relay, bob.ice.policy: relay }"
+
+  @Test func `an arm in which nobody received media has no number at all`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: \(Self.relays) }", expect: "  - { delta: \(Compared.sent), arms: [b, a], lt: 0 }",
+      measure: "[\(Compared.sent), \"wire.bytes(from: alice)\"]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.gaps.map(\.text) == ["'b' has no value of any number in any run: nobody received media"])
+    for number in point.numbers { #expect(number.values(of: "b").isEmpty && number.values(of: "a").count == 3) }
+    let finding = try #require(point.findings.first)
+    #expect(finding.kind == .vacuous)
+    #expect(finding.actual.contains("nobody received media"))
+  }
+
+  @Test func `arms of which none has media can be compared`() throws {
+    let text = Compared.text("{ a: \(Self.relays), b: \(Self.relays) }", measure: "[\"wire.bytes(from: alice)\"]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.gaps == [])
+    #expect(point.numbers[0].values(of: "b").count == 3)
+  }
+
+  @Test func `less than a second, and less than a tenth, makes no gap`() {
+    var number = ArmComparison.Number(kind: .processor(.encoders))
+    number.times = [
+      "a": [1: .milliseconds(9_100), 2: .seconds(1), 3: .seconds(8)],
+      "b": [1: .seconds(10), 2: .seconds(2), 3: .seconds(10)],
+    ]
+    #expect(number.shortness("a", 1) == nil)
+    #expect(number.shortness("a", 2) == nil)
+    #expect(number.shortness("a", 3) == .short(.seconds(8), than: "b", .seconds(10)))
+    #expect(number.shortness("b", 3) == nil)
+    number.times["c"] = [1: .seconds(11)]
+    #expect(number.shortness("b", 1) == nil)
+    #expect(number.shortness("a", 1) == .short(.milliseconds(9_100), than: "c", .seconds(11)))
+  }
+}
