@@ -26,6 +26,8 @@ package struct ExpectationResult: Sendable {
   package var measured: Double?
   /// For how long of its window the number of an arm could be measured; nil for any other.
   package var measuredTime: Interval?
+  /// The course of the number of an arm; nil for any other.
+  package var course: ThinnedSeries?
   /// The distance of a failure from the expectation; see ``Finding/miss``.
   var miss: Double?
   /// The states of the peers concerned, one line each. Set for failures, like the two properties below, and for tests

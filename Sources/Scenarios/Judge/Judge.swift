@@ -106,6 +106,7 @@ package final class Judge {
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured,
         miss: ruling.miss)
       result.measuredTime = ruling.measuredTime
+      result.course = (monitor as? MetricMonitor)?.courseOfNumber
       if let share = expectation.share {
         result.verdict = .shared
         // A run that did not test it contributes nothing.

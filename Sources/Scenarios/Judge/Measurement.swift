@@ -11,12 +11,15 @@ public struct Measurement: Hashable, Sendable {
   public var measured: Double?
   /// For how long of its window the number of an arm could be measured; nil for any other.
   public var time: Interval?
+  /// The course of the number of an arm over the run, of a counter its growth per second; nil for any other.
+  public var course: ThinnedSeries?
 
   /// Makes a measurement.
-  public init(id: String, expected: String, measured: Double?, time: Interval? = nil) {
+  public init(id: String, expected: String, measured: Double?, time: Interval? = nil, course: ThinnedSeries? = nil) {
     self.id = id
     self.expected = expected
     self.measured = measured
     self.time = time
+    self.course = course
   }
 }

@@ -46,6 +46,8 @@ public struct RunResult: Hashable, Sendable {
   /// The hashes of the channel's states from the start to the end of each second, for the arms of a comparison; empty
   /// without arms.
   public var channel: [UInt64] = []
+  /// The packets that were dropped over time, for whatever reason, in an arm of a comparison; nil if none was.
+  public var drops: BinnedSeries?
 
   /// Whether any peer received media, noted for the arms of a comparison alone.
   package var isMediaReceived = false

@@ -110,6 +110,9 @@ public struct SingleRun {
       cpuSeconds: Self.cpuTime - started)
     result.realTime = record
     result.channel = channel
+    if cell.scenario.arms != nil {
+      result.drops = context.story.story.drops.reduce(nil) { $0?.adding($1.counts) ?? $1.counts }
+    }
     result.isMediaReceived = stage.isMediaReceived
     result.material = material(stage.world)
     let seconds = (end - Instant.zero).seconds
@@ -253,7 +256,8 @@ public struct SingleRun {
 
   private static func measurements(_ results: [ExpectationResult]) -> [Measurement] {
     results.filter { $0.measured != nil || $0.expectation.isJudgedAcrossSeeds }.map {
-      Measurement(id: $0.expectation.id, expected: $0.expected, measured: $0.measured, time: $0.measuredTime)
+      Measurement(
+        id: $0.expectation.id, expected: $0.expected, measured: $0.measured, time: $0.measuredTime, course: $0.course)
     }
   }
 

@@ -211,30 +211,15 @@ extension RunStory.Gauge {
   fileprivate var json: JSON {
     [
       "subject": .string(subject), "quantity": .string(quantity.rawValue),
-      "points": .array(points.points.flatMap { [.of($0.time), .number($0.value)] }),
+      "points": points.json,
     ]
   }
 
   fileprivate init?(json: JSON) {
     guard let subject = json["subject"]?.string, let quantity = json["quantity"]?.string.flatMap(Quantity.init),
-      let row = json["points"]?.array, row.count.isMultiple(of: 2)
+      let points = json["points"].flatMap(ThinnedSeries.init)
     else { return nil }
-    let points = stride(from: 0, to: row.count, by: 2).compactMap { index -> ThinnedSeries.Point? in
-      guard let time = row[index].instant, let value = row[index + 1].real else { return nil }
-      return .init(time: time, value: value)
-    }
-    self.init(subject: subject, quantity: quantity, points: ThinnedSeries(points))
-  }
-}
-
-extension BinnedSeries {
-  fileprivate var json: JSON {
-    ["width": .integer(width.nanoseconds), "amounts": .array(amounts.map { .integer($0) })]
-  }
-
-  fileprivate init?(json: JSON) {
-    guard let width = json["width"]?.integer, let amounts = json["amounts"]?.array else { return nil }
-    self.init(width: Interval(nanoseconds: width), amounts: amounts.compactMap(\.integer))
+    self.init(subject: subject, quantity: quantity, points: points)
   }
 }
 

@@ -39,6 +39,18 @@ public struct BinnedSeries: Hashable, Sendable {
     for index in other.amounts.indices { amounts[index] += other.amounts[index] }
   }
 
+  /// The amounts, each at the middle of its bin in seconds.
+  package var points: [(x: Double, y: Double)] {
+    amounts.enumerated().map { ((Double($0) + 0.5) * width.seconds, Double($1)) }
+  }
+
+  /// Returns the sum of two series.
+  package func adding(_ other: BinnedSeries) -> BinnedSeries {
+    var sum = self
+    sum.add(other)
+    return sum
+  }
+
   mutating func limit(to count: Int) { while amounts.count > count { coarsen() } }
 
   private mutating func coarsen() {

@@ -32,6 +32,8 @@ package struct ArmComparison: Sendable {
   private let entry: SuitePlan.Entry
   package private(set) var runs: [Run] = []
   package internal(set) var numbers: [Number] = []
+  /// The course of the runs with the first seed.
+  package private(set) var timeline: CompareTimeline?
   /// What Opus packets carry, by arm.
   private var sent: [String: [SentOpus]] = [:]
   /// The seeds of the runs that a scorer gave no score.
@@ -70,9 +72,18 @@ package struct ArmComparison: Sendable {
       }
       let index = index(of: delta)
       guard let measurement = result.measurements.first(where: { $0.id == expectation.id }) else { continue }
+      note(measurement.course, of: index, result, arm)
       if let number = measurement.measured { numbers[index].samples[arm, default: [:]][result.seed] = number }
       if let time = measurement.time { numbers[index].times[arm, default: [:]][result.seed] = time }
     }
+  }
+
+  /// Keeps the course of a number in a run of the first seed.
+  private mutating func note(_ course: ThinnedSeries?, of number: Int, _ result: RunResult, _ arm: String) {
+    if timeline == nil { timeline = CompareTimeline(seed: result.seed) }
+    guard timeline?.seed == result.seed else { return }
+    timeline?.drops[arm] = result.drops
+    if let course, !course.points.isEmpty { timeline?.courses[numbers[number].courseTitle, default: [:]][arm] = course }
   }
 
   private mutating func add(_ others: [SentOpus], of arm: String) {
@@ -127,6 +138,7 @@ package struct ArmComparison: Sendable {
     for delta in other.deltas { deltas.appendNew(delta) }
     for measure in other.measures { measures.appendNew(measure) }
     for (arm, more) in other.sent { add(more, of: arm) }
+    if let first = other.timeline, first.seed < timeline?.seed ?? .max { timeline = first }
     unscored.merge(other.unscored, uniquingKeysWith: +)
     for number in other.numbers {
       guard let index = numbers.firstIndex(where: { $0.kind == number.kind }) else {

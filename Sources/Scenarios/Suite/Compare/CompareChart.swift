@@ -18,6 +18,8 @@ struct CompareChart {
     var isSteps = false
     /// Whether points are joined at all.
     var isJoined = true
+    /// Whether each point has a mark.
+    var hasMarks = true
   }
 
   var lines: [Line]
@@ -86,7 +88,7 @@ struct CompareChart {
       out += "<polyline class=\"line\" stroke=\"\(color)\" stroke-dasharray=\"\(Self.dash(line.style))\" "
       out += "points=\"\(corners.map(place).joined(separator: " "))\"/>\n"
     }
-    guard !line.isSteps else { return out }
+    guard !line.isSteps, line.hasMarks else { return out }
     for point in line.points {
       let title = "\(line.name): \(text(point.y))"
       out += "<circle cx=\"\(Self.number(x(point.x)))\" cy=\"\(Self.number(y(point.y)))\" r=\"3.2\" fill=\"\(color)\">"

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import PeerSession
 internal import ScenarioFormat
 internal import ScenarioJudge
@@ -51,7 +52,7 @@ package struct ComparePage {
     var out = "<h1>\(StaticPage.escaped(first.title ?? first.scenarioID))</h1>\n"
     if let why = first.why { out += "<p>\(StaticPage.escaped(why))</p>\n" }
     out += legend(first) + "<div class=\"charts\">\n" + charts(indices) + "</div>\n"
-    for index in indices { out += point(index) }
+    for index in indices { out += point(index) + timeline(report.points[index]) }
     return out
   }
 
@@ -175,6 +176,41 @@ package struct ComparePage {
     let chart = CompareChart(
       lines: lines, text: { Wording.quantity($0, .percentage) }, xText: measured.text(of:))
     return figure("Share of runs up to a \(measured.name)", place(compared), chart)
+  }
+
+  /// What happened when in the runs with the first seed.
+  private func timeline(_ compared: ArmComparison) -> String {
+    guard let timeline = compared.timeline else { return "" }
+    var seen: Set<String> = []
+    var charts = ""
+    for number in compared.numbers where seen.insert(number.courseTitle).inserted {
+      guard let courses = timeline.courses[number.courseTitle] else { continue }
+      charts += figure(
+        number.courseTitle, "seed \(timeline.seed)",
+        course(compared, text: number.courseText(of:)) { courses[$0]?.points.map { ($0.time.seconds, $0.value) } ?? [] }
+      )
+    }
+    if timeline.drops.values.contains(where: { $0.total > 0 }) {
+      charts += figure(
+        "Packets dropped", "seed \(timeline.seed)",
+        course(compared, text: { Wording.quantity($0, .count) }) { timeline.drops[$0]?.points ?? [] })
+    }
+    guard !charts.isEmpty else { return "" }
+    let place = place(compared)
+    let title = "Seed \(timeline.seed) over time" + (place.isEmpty ? "" : ", \(place)")
+    return
+      "<details class=\"card\"><summary>\(StaticPage.escaped(title))</summary>\n<div class=\"charts\">\n\(charts)</div></details>\n"
+  }
+
+  private func course(
+    _ compared: ArmComparison, text: @escaping (Double) -> String, _ points: (String) -> [(x: Double, y: Double)]
+  ) -> CompareChart {
+    let lines = compared.arms.names.enumerated().map { style, arm in
+      CompareChart.Line(
+        name: arm, style: style, points: points(arm).map { CompareChart.Point(x: $0.x, y: $0.y, interval: nil) },
+        hasMarks: false)
+    }
+    return CompareChart(lines: lines, text: text, xText: { Wording.quantity($0, .duration) })
   }
 
   private func place(_ point: ArmComparison) -> String {

@@ -73,6 +73,20 @@ extension ArmComparison {
       }
     }
 
+    /// What the course of the number shows: the value, or the growth of a counter in a second.
+    var courseTitle: String {
+      guard case .metric(let metric) = kind else { return title }
+      return metric.value.counting == nil ? "\(metric.value)" : "\(metric.value) a second"
+    }
+
+    /// Returns a value of the course with its unit.
+    func courseText(of value: Double) -> String {
+      guard case .metric(let metric) = kind else { return text(of: value) }
+      return metric.value.counting == nil
+        ? Wording.quantity(value, metric.value.type, unit: metric.value.unit)
+        : metric.isOfBytes ? Wording.quantity(value * 8, .rate) : Wording.quantity(value, .real)
+    }
+
     /// Returns a value with its unit.
     package func text(of value: Double) -> String {
       switch kind {

@@ -18,6 +18,7 @@ extension RunResult {
       ("virtualNanoseconds", .integer(virtualDuration.nanoseconds)), ("cpuSeconds", .number(cpuSeconds)),
     ]
     if let realTime { members.append(("realTime", realTime.json)) }
+    if let drops { members.append(("drops", drops.json)) }
     if !channel.isEmpty { members.append(("channel", .strings(channel.map(Self.hexadecimal)))) }
     return .object(members.map { JSON.Member($0.0, $0.1) })
   }
@@ -37,6 +38,7 @@ extension RunResult {
       eventCount: eventCount, virtualDuration: Interval(nanoseconds: duration),
       cpuSeconds: json["cpuSeconds"]?.real ?? 0)
     realTime = json["realTime"].flatMap(RealTimeRecord.init)
+    drops = json["drops"].flatMap(BinnedSeries.init)
     channel = json["channel"]?.strings.compactMap { UInt64($0, radix: 16) } ?? []
     guard self.findings.count == findings.count else { return nil }
   }
@@ -130,14 +132,16 @@ extension Measurement {
       [
         .init("id", .string(id)), .init("expected", .string(expected)),
         .init("measured", measured.map { .number($0) } ?? .null),
-      ] + (time.map { [.init("measuredNanoseconds", .integer($0.nanoseconds))] } ?? []))
+      ] + (time.map { [.init("measuredNanoseconds", .integer($0.nanoseconds))] } ?? [])
+        + (course.map { [.init("course", $0.json)] } ?? []))
   }
 
   init?(json: JSON) {
     guard let id = json["id"]?.string, let expected = json["expected"]?.string else { return nil }
     self.init(
       id: id, expected: expected, measured: json["measured"]?.real,
-      time: json["measuredNanoseconds"]?.integer.map { Interval(nanoseconds: $0) })
+      time: json["measuredNanoseconds"]?.integer.map { Interval(nanoseconds: $0) },
+      course: json["course"].flatMap(ThinnedSeries.init))
   }
 }
 
