@@ -3,8 +3,9 @@ internal import CallCore
 /// The judgement on the video of one subscription, from the loss on the way to the subscriber: a model of the harness,
 /// with times and shares of its own.
 ///
-/// What is lost in a second is the greater of two shares: what the last receiver report tells, and what of the packets
-/// was sent again. Where a queue lets nothing new pass, the report tells of no loss, for the receiver expects nothing.
+/// What is lost in a second is the greater of two shares: the most that the last receiver reports tell of a stream on the
+/// connection, and what of the packets was sent again. A report of one stream is not enough: where a queue lets nothing
+/// of a video pass, it tells of no loss, for the receiver expects nothing.
 struct VideoQuality {
   /// The counters of what the router sends, of the video, or of the audio while there is no video.
   struct Leg {
@@ -16,6 +17,8 @@ struct VideoQuality {
   enum Verdict: String { case warning, lifted, disabled, enabled }
 
   private(set) var isDisabled = false
+  /// What the subscriber was last told, or would be.
+  var state: Verdict { isDisabled ? .disabled : isWarned ? .warning : .enabled }
   private var isWarned = false
   /// The seconds in which the loss was bad, and in which it was good, without a break.
   private var (bad, good) = (0, 0)
