@@ -3,9 +3,9 @@ internal import CallCore
 /// The judgement on the video of one subscription, from the loss on the way to the subscriber: a model of the harness,
 /// with times and shares of its own.
 ///
-/// What is lost in a second is the greater of two shares: the most that the last receiver reports tell of a stream on the
-/// connection, and what of the packets was sent again. A report of one stream is not enough: where a queue lets nothing
-/// of a video pass, it tells of no loss, for the receiver expects nothing.
+/// What is lost in a second is the greater of two shares: what the last receiver report tells, and what of the packets
+/// was sent again. Where a queue lets nothing of a video pass, both may be small, for the receiver expects nothing; the
+/// loss of another stream on the connection counts then, from ``blockedShare`` on.
 struct VideoQuality {
   /// The counters of what the router sends, of the video, or of the audio while there is no video.
   struct Leg {
@@ -30,6 +30,8 @@ struct VideoQuality {
   /// The bad seconds before a warning and before the end of video; the good ones before a warning is lifted.
   private static let (warnAfter, disableAfter, liftAfter) = (1, 3, 5)
   private static let (firstWait, longestWait) = (30, 480)
+  /// The share that a stream loses where a queue is blocked.
+  static let blockedShare = 0.5
 
   private var last: Leg?
 

@@ -198,8 +198,8 @@ final class VonageServerSession {
     if hasChanged { update() }
   }
 
-  /// What a sender has sent so far, and the most that the client's last receiver reports tell of what the connection
-  /// sends. All of it goes the same way.
+  /// What a sender has sent so far, and what the client's last receiver report tells of it; or that of another sender on
+  /// the connection which hardly gets anything through, for all go the same way.
   private func leg(
     of sender: Transceiver.ID, _ seat: any PeerConnection, _ report: StatsReport
   ) -> VideoQuality.Leg? {
@@ -207,17 +207,18 @@ final class VonageServerSession {
     let sources = report.entries.filter { entry in
       entry.type == "outbound-rtp" && live.contains { entry["mid"] == .text($0) }
     }
-    let shares = report.entries.compactMap { entry -> Double? in
-      guard entry.type == "remote-inbound-rtp", sources.contains(where: { entry["localId"] == .text($0.id) }),
-        case .real(let share)? = entry["fractionLost"]
-      else { return nil }
-      return share
+    let shares = sources.compactMap { source -> (mid: StatsReport.Value?, share: Double)? in
+      let heard = report.entries.first { $0.type == "remote-inbound-rtp" && $0["localId"] == .text(source.id) }
+      guard case .real(let share)? = heard?["fractionLost"] else { return nil }
+      return (source["mid"], share)
     }
     guard let mid = seat.transceivers.first(where: { $0.id == sender })?.mid,
       let sent = report.entries.first(where: { $0.type == "outbound-rtp" && $0["mid"] == .text(mid) }),
       case .integer(let packets)? = sent["packetsSent"],
-      case .integer(let repeated)? = sent["retransmittedPacketsSent"], let share = shares.max()
+      case .integer(let repeated)? = sent["retransmittedPacketsSent"],
+      let own = shares.first(where: { $0.mid == .text(mid) })?.share
     else { return nil }
-    return VideoQuality.Leg(packets: packets, repeated: repeated, reportedLoss: share)
+    let blocked = shares.map(\.share).filter { $0 >= VideoQuality.blockedShare }.max()
+    return VideoQuality.Leg(packets: packets, repeated: repeated, reportedLoss: max(own, blocked ?? 0))
   }
 }
