@@ -6,19 +6,23 @@ internal import VirtualPeer
 /// The negotiation of one peer connection, at a client or at the server: descriptions with revisions, and candidates.
 ///
 /// Both sides may offer. A revision belongs to one exchange: an answer must have that of the offer, and an offer that is
-/// not newer than the last exchange is dropped. When two offers cross, the client yields.
+/// not newer than the last exchange is dropped. When two offers cross, one side rolls its own back and offers it again
+/// after the other's (RFC 9429 section 4.1.10.2): a client yields to a server.
 final class Negotiator: PeerConnectionDelegate {
   /// What changed and must be sent.
-  enum Part { case description, ice }
+  enum Part { case description, answer, ice }
 
   let connection: any PeerConnection
   /// The last description of this side, as it is sent.
   private(set) var description: JSON?
+  /// The answer to the last offer that was taken; nil once the other side shows that it has it.
+  private var answer: JSON?
+  /// Whether this side gives up its offer when two cross; of both sides, one must.
+  var yields: Bool
   /// Called when a part changed.
   var changed: ((Part) -> Void)?
   /// Called for every event of the connection.
   var happened: ((SessionEvent) -> Void)?
-  private let yields: Bool
   private var revision: Int64 = 0
   private var stableRevision: Int64 = 0
   private var wantsOffer = false
@@ -26,6 +30,8 @@ final class Negotiator: PeerConnectionDelegate {
   private var isRestarting = false
   /// Whether the open offer restarts ICE.
   private var isRestartOffered = false
+  /// The user name fragment of this side in the last exchange.
+  private var fragment: Substring?
   private var candidates: [JSON] = []
   private var iceRevision: Int64 = 0
   /// The offer that the last look found without an answer.
@@ -55,6 +61,7 @@ final class Negotiator: PeerConnectionDelegate {
   func fields(of part: Part) -> [(String, JSON?)] {
     switch part {
     case .description: [("description", description)]
+    case .answer: [("description", answer)]
     case .ice: [("ice", ice)]
     }
   }
@@ -100,7 +107,13 @@ final class Negotiator: PeerConnectionDelegate {
 
   private func say(_ type: String, _ sdp: String) {
     description = ["type": .string(type), "sdp": .string(sdp), "revision": .integer(revision)]
+    if type == "answer" { answer = description }
     changed?(.description)
+  }
+
+  private static func fragment(of sdp: String) -> Substring? {
+    let key = "a=ice-ufrag:"
+    return sdp.split(whereSeparator: \.isNewline).first { $0.hasPrefix(key) }?.dropFirst(key.count)
   }
 
   // MARK: What the other side says
@@ -121,6 +134,8 @@ final class Negotiator: PeerConnectionDelegate {
     guard isOffering, revision == self.revision else { return }
     try connection.setRemoteDescription(SessionDescriptionText(.answer, sdp: sdp))
     stableRevision = revision
+    answer = nil
+    fragment = description?["sdp"]?.string.flatMap(Self.fragment)
     if isRestartOffered { isRestarting = false }
     takeEarly()
     if wantsOffer { try offer() }
@@ -129,7 +144,7 @@ final class Negotiator: PeerConnectionDelegate {
   private func receiveOffer(_ sdp: String, _ revision: Int64) throws(SessionError) {
     guard revision > stableRevision else {
       // The answer to it was lost.
-      if revision == stableRevision, description?["type"]?.string == "answer" { changed?(.description) }
+      if revision == stableRevision, answer != nil { changed?(.answer) }
       return
     }
     if isOffering {
@@ -142,6 +157,10 @@ final class Negotiator: PeerConnectionDelegate {
     try connection.setLocalDescription(answer)
     self.revision = revision
     stableRevision = revision
+    // An offer that restarts ICE restarts it at both sides.
+    let own = Self.fragment(of: answer.sdp)
+    if own != fragment { isRestarting = false }
+    fragment = own
     say("answer", answer.sdp)
     takeEarly()
     if wantsOffer { try offer() }

@@ -79,6 +79,9 @@ public final class VirtualPeer {
   private let userIDs: [String: String]
   private let vocabulary: ProfileVocabulary
   private var preferredNetwork: String?
+  private var actionCount = 0
+  /// Who is told when an action is refused that the app has begun, by the action's number.
+  private var lateRefusals: [Int: (ActionError) -> Void] = [:]
   /// The record of the microphone and the speaker, sample by sample.
   package let audioRecord: AudioRecord
   /// The capture times of the camera's pictures, and what the screen shows.
@@ -145,7 +148,8 @@ public final class VirtualPeer {
           name: name, userID: userID, launchCount: launchCount, clock: runtime.clock, tasks: tasks,
           random: random.scoped(launchCount == 1 ? "app" : "app/\(launchCount)"), network: runtime.network,
           device: device, callKit: callKit, pushKit: pushKit, connections: connections, trace: peerTrace,
-          settings: configuration.settings, servers: configuration.servers.mapValues(\.endpoint)))
+          settings: configuration.settings, servers: configuration.servers.mapValues(\.endpoint),
+          onRefusal: { [unowned self] in refused($0, $1) }))
     }
     app = makeApp(tasks)
     lifecycle = AppLifecycle(
@@ -208,9 +212,14 @@ public final class VirtualPeer {
 
   /// Performs a user action. If the app refuses, the reason is written into the trace.
   ///
+  /// - Parameter refusedLater: Called once if a server refuses what the app has begun.
   /// - Returns: The reason for which the app refused, or nil.
   @discardableResult
-  public func perform(_ action: UserAction) -> ActionError? {
+  public func perform(_ action: UserAction, refusedLater: ((ActionError) -> Void)? = nil) -> ActionError? {
+    actionCount += 1
+    var action = action
+    action.number = actionCount
+    lateRefusals[action.number] = refusedLater
     let declaration = CommonVocabulary.actions.first { $0.name == action.name } ?? vocabulary.action(action.name)
     let object = declaration?.object.map { action.values.texts($0).joined(separator: ", ") } ?? ""
     trace.write(PeerEvents.action, subject, action.name, object)
@@ -234,9 +243,15 @@ public final class VirtualPeer {
       }
       return nil
     } catch {
+      lateRefusals[action.number] = nil
       trace.write(PeerEvents.actionRefused, subject, action.name, error.reason)
       return error
     }
+  }
+
+  private func refused(_ action: UserAction, _ error: ActionError) {
+    trace.write(PeerEvents.actionRefused, subject, action.name, error.reason)
+    lateRefusals.removeValue(forKey: action.number)?(error)
   }
 
   /// Whether the app is before the user.
@@ -251,7 +266,9 @@ public final class VirtualPeer {
     let values = action.values.all.map { entry in
       (entry.name, peers.contains(entry.name) ? withUserIDs(entry.value) : entry.value)
     }
-    return UserAction(action.name, NamedValues(values))
+    var renamed = UserAction(action.name, NamedValues(values))
+    renamed.number = action.number
+    return renamed
   }
 
   private func withUserIDs(_ value: ArgumentValue) -> ArgumentValue {

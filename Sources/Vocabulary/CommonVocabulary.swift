@@ -108,6 +108,8 @@ public enum CommonVocabulary {
   package static let network = ValueDeclaration(
     "network", .text, "the interface the device prefers now; none while none is up")
   package static let noNetwork = "none"
+  /// The word of a value that names peers, for none of them.
+  package static let nobody = "none"
 
   private static let selectedPair: [ValueDeclaration] =
     ["local", "remote"].flatMap { side in

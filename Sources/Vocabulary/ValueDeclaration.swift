@@ -2,7 +2,8 @@
 public enum ValueType: Sendable, Hashable {
   case count, real, flag, text
   case duration, rate, percentage, byteSize
-  /// The name of a peer of the scenario, or those of several.
+  /// The name of a peer of the scenario, or those of several. A watched value of them is sorted, with blanks between
+  /// them; it is `none` for nobody, and has the user id of a user that no peer is.
   case peer, peers
   /// A word of a closed list.
   case choice([String])

@@ -35,7 +35,10 @@ enum FormatTest {
     endCodes: ["local-hangup", "remote-hangup", "declined", "ring-timeout", "ice-failed"].map {
       CodeDeclaration($0, "", provenance: .harnessDefault, blames: .nobody)
     },
-    values: [ValueDeclaration("rejected", .text, "the last refused message")],
+    values: [
+      ValueDeclaration("rejected", .text, "the last refused message"),
+      ValueDeclaration("heard", .peers, "who is heard"),
+    ],
     settings: [
       ParameterDeclaration("ring-timeout", .duration, "how long it rings"),
       ParameterDeclaration("ice-restart", .flag, "whether it restarts ICE", as: .restartsICE),

@@ -147,4 +147,28 @@ import Testing
       #expect(bench.layered.hasMet(fault) == reference.met.contains(step), "\(step)")
     }
   }
+
+  @Test func `a later fault shows in what its end changes, if nothing else has kept the change back`() throws {
+    var (present, changes) = (0, 0)
+    let layered = LayeredState<Int, Int>(
+      read: { 0 },
+      write: { state in
+        // The device shows only whether anything is set.
+        if (present == 0) != (state == 0) { changes += 1 }
+        present = state
+      }, measure: .init(countsEnds: true) { changes })
+    let (older, later, inner) = (FaultID(number: 1), FaultID(number: 2), FaultID(number: 3))
+    func end(_ fault: FaultID) throws {
+      layered.remove(fault)
+      try layered.commit()
+    }
+    try layered.add(older) { $0 = 1 }
+    try layered.commit()
+    try layered.add(later) { $0 = 2 }
+    try layered.commit()
+    try layered.add(inner) { $0 = 3 }
+    try layered.commit()
+    for fault in [inner, older, later] { try end(fault) }
+    #expect(layered.hasMet(older) && layered.hasMet(later) && !layered.hasMet(inner))
+  }
 }

@@ -117,7 +117,7 @@ struct TwilioAccount {
   private let requests: OperatorRequests
 
   init(_ environment: PeerEnvironment) {
-    requests = OperatorRequests(environment, to: "room", text: TwilioWire.text)
+    requests = OperatorRequests(environment, to: "room", text: TwilioWire.text, message: TwilioWire.message)
   }
 
   func perform(_ action: UserAction) throws(ActionError) {
@@ -134,7 +134,7 @@ struct TwilioAccount {
       ]
     default: throw ActionError("unknown action '\(action.name)'")
     }
-    requests.send(action.name, fields)
+    requests.send(action, fields)
   }
 
   func shutDown() { requests.shutDown() }

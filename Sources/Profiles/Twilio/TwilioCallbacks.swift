@@ -16,7 +16,7 @@ struct TwilioCallbacks {
     queue.post { [environment] in
       let trace = environment.trace
       trace.set("callback.error", error ?? "none")
-      trace.set("callback.participant", participant ?? "none")
+      trace.set("callback.participant", users: participant.map { [$0] } ?? [])
       trace.notify(name)
     }
   }

@@ -58,7 +58,7 @@ final class TwilioLink {
     channel = WebSocketChannel(
       stream: environment.network.connect(to: server),
       socket: WebSocket(
-        .client, host: "\(server)", path: "/signaling/\(environment.userID)",
+        .client, host: "\(server)", path: "/signaling/\(PathSegment.encode(environment.userID))",
         random: environment.random.stream("link/\(number)")))
     channel.onOpen = { [weak self] _ in self?.sendHello() }
     channel.onText = { [weak self] in self?.received($0) }

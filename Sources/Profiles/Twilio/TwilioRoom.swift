@@ -184,6 +184,10 @@ final class TwilioRoom {
   private func changed(_ part: Negotiator.Part) {
     switch part {
     case .description: pending.description = true
+    case .answer:
+      // One that was lost: there may be an offer of this side since.
+      guard isSynced, let session else { return }
+      return send("update", [("session", .string(session))] + (negotiator?.fields(of: part) ?? []))
     case .ice: pending.ice = true
     }
     flush()

@@ -80,10 +80,10 @@ public final class TwilioRoomServer: CallServer {
 
   private func opened(_ socket: SignallingSocket, path: String) {
     let parts = path.split(separator: "/")
-    guard parts.count == 2 else { return environment.malformed("path") }
-    socket.user = String(parts[1])
+    guard parts.count == 2, let user = PathSegment.decode(parts[1]) else { return environment.malformed("path") }
+    socket.user = user
     guard parts[0] == "signaling" else {
-      socket.onText = { [weak self] in self?.requested($0) }
+      socket.onText = { [weak self, weak socket] text in if let socket { self?.requested(text, on: socket) } }
       return
     }
     let link = TwilioServerLink(socket, environment)
@@ -290,28 +290,34 @@ public final class TwilioRoomServer: CallServer {
 
   // MARK: The REST API and the account
 
-  private func requested(_ text: String) {
-    guard let request = TwilioWire.message(text), request.type == "rest" else {
-      return environment.malformed("request")
-    }
+  private func requested(_ text: String, on socket: SignallingSocket) {
+    guard let request = TwilioWire.message(text), request.type == "rest", let number = request["number"]?.integer
+    else { return environment.malformed("request") }
+    let problem = problem(of: request)
+    socket.send(
+      TwilioWire.text(
+        MessageContent(
+          "restAnswer", JSON.members([("number", .integer(number)), ("problem", problem.map(JSON.string))]))))
+  }
+
+  /// Carries a request out, or returns why not.
+  private func problem(of request: MessageContent) -> String? {
+    let name = request["room"]?.string ?? ""
     switch request["request"]?.string {
     case "create-room":
-      guard let name = request["room"]?.string, !rooms.contains(where: { $0.name == name }) else {
-        return environment.malformed("create-room")
-      }
+      guard !rooms.contains(where: { $0.name == name }) else { return "there is a room '\(name)' already" }
       let limit = request["max_participants"]?.integer ?? Self.usualLimit
       rooms.append(TwilioServerRoom(name, sid: next("RM"), limit: limit, isAdHoc: false, environment))
     case "complete-room":
-      guard let room = rooms.first(where: { $0.name == request["room"]?.string }) else {
-        return environment.malformed("complete-room")
-      }
+      guard let room = rooms.first(where: { $0.name == name }) else { return "there is no room '\(name)'" }
       complete(room)
     case "set-ad-hoc": allowsAdHoc = request["flag"]?.flag ?? true
     case "set-busy":
       let isBusy = request["flag"]?.flag ?? false
       busy = isBusy ? (request["retry_after"]?.integer ?? -1, request["keep_alive"]?.flag ?? false) : nil
-    default: environment.malformed("request")
+    default: return "there is no such request"
     }
+    return nil
   }
 
   private func complete(_ room: TwilioServerRoom) {

@@ -94,19 +94,16 @@ final class TwilioRoster {
 
   private func show() {
     for track in remotes.flatMap(\.tracks) { words[track.sid] = track.word }
-    func names(_ isIn: (TwilioRemote) -> Bool) -> String {
-      let identities = remotes.filter(isIn).map(\.identity).sorted()
-      return identities.isEmpty ? "none" : identities.joined(separator: " ")
-    }
+    func names(_ isIn: (TwilioRemote) -> Bool) -> [String] { remotes.filter(isIn).map(\.identity) }
     trace.set("roster.count", remotes.count)
-    trace.set("roster", names { _ in true })
-    trace.set("roster.reconnecting", names { $0.state == "reconnecting" })
+    trace.set("roster", users: names { _ in true })
+    trace.set("roster.reconnecting", users: names { $0.state == "reconnecting" })
     // What has another name than agreed is shown as off, although it comes in.
     for name in ["mic", "camera"] {
-      trace.set("remote.\(name).published", names { $0.tracks.contains { $0.name == name } })
+      trace.set("remote.\(name).published", users: names { $0.tracks.contains { $0.name == name } })
       trace.set(
         "remote.\(name)",
-        names { $0.tracks.contains { $0.name == name && $0.isEnabled && subscribed.contains($0.sid) } })
+        users: names { $0.tracks.contains { $0.name == name && $0.isEnabled && subscribed.contains($0.sid) } })
     }
     let known = remotes.flatMap(\.tracks).map(\.sid)
     trace.set("remote.subscribed", subscribed.count { known.contains($0) })

@@ -119,7 +119,7 @@ extension TwilioApp {
     [
       ValueDeclaration(
         "callback.error", .choice(["none"] + TwilioCode.names), "the error that the last callback brought"),
-      ValueDeclaration("callback.participant", .text, "the identity that it is about; none"),
+      ValueDeclaration("callback.participant", .peer, "the identity that it is about; none"),
       ValueDeclaration("room.sid", .text, "the room's sid; none outside of one"),
       ValueDeclaration(
         "signalling.state", .choice(TwilioLink.State.allCases.map(\.rawValue)), "the link of the last WebSocket"),
@@ -127,8 +127,8 @@ extension TwilioApp {
         "signalling.closed", .choice(TwilioLink.End.allCases.map(\.rawValue)),
         "why the last link ended: a private close code"),
       ValueDeclaration("roster.count", .count, "the others in the room"),
-      ValueDeclaration("roster", .text, "the identities of the others, sorted; none"),
-      ValueDeclaration("roster.reconnecting", .text, "those of them that are reconnecting; none"),
+      ValueDeclaration("roster", .peers, "the identities of the others, sorted; none"),
+      ValueDeclaration("roster.reconnecting", .peers, "those of them that are reconnecting; none"),
     ]
 
   private static let trackValues =
@@ -138,9 +138,9 @@ extension TwilioApp {
         ValueDeclaration("\(name).on", .flag, "what the app shows of its own \(word)"),
         ValueDeclaration("\(name).published", .flag, "the server has given the \(word)'s track a sid"),
         ValueDeclaration("\(name).sid", .text, "the sid of the \(word)'s publication; none"),
-        ValueDeclaration("remote.\(name)", .text, "the identities whose \(word) the app shows as on, sorted; none"),
+        ValueDeclaration("remote.\(name)", .peers, "the identities whose \(word) the app shows as on, sorted; none"),
         ValueDeclaration(
-          "remote.\(name).published", .text, "the identities whose \(word) is published, on or not, sorted; none"),
+          "remote.\(name).published", .peers, "the identities whose \(word) is published, on or not, sorted; none"),
       ]
     } + [ValueDeclaration("remote.subscribed", .count, "the tracks of others that come in")]
 
@@ -204,9 +204,15 @@ extension TwilioApp {
     MessageDeclaration(
       "rest", .clientToServer, "Stands for a request of the REST API.", provenance: .harnessDefault,
       fields: [
-        MessageField("request", .string, as: .payload), MessageField("room", .string, required: false),
+        MessageField("request", .string, as: .payload), MessageField("number", .integer),
+        MessageField("room", .string, required: false),
         MessageField("max_participants", .integer, required: false), MessageField("flag", .boolean, required: false),
         MessageField("retry_after", .integer, required: false), MessageField("keep_alive", .boolean, required: false),
+      ]),
+    MessageDeclaration(
+      "restAnswer", .serverToClient, "Answers it.", provenance: .harnessDefault,
+      fields: [
+        MessageField("number", .integer), MessageField("problem", .string, required: false, "why it is refused"),
       ]),
   ]
 

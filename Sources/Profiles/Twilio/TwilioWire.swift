@@ -4,7 +4,7 @@ internal import Vocabulary
 /// The frames of a link (TCMP 2), and the bodies that they carry (RSP 2), as JSON texts.
 enum TwilioWire {
   /// The frames that are no body.
-  static let frames = ["hello", "welcome", "busy", "bad", "heartbeat", "bye", "rest"]
+  static let frames = ["hello", "welcome", "busy", "bad", "heartbeat", "bye", "rest", "restAnswer"]
 
   /// Reads the message in a frame; nil for a text that is none.
   static func message(_ text: String) -> MessageContent? {

@@ -4,7 +4,8 @@ internal import CallCore
 /// with times and shares of its own.
 ///
 /// What is lost in a second is the greater of two shares: what the last receiver report tells, and what of the packets
-/// was sent again. Where a queue lets nothing new pass, the report tells of no loss, for the receiver expects nothing.
+/// was sent again. Where a queue lets nothing of a video pass, both may be small, for the receiver expects nothing; the
+/// loss of another stream on the connection counts then, from ``blockedShare`` on.
 struct VideoQuality {
   /// The counters of what the router sends, of the video, or of the audio while there is no video.
   struct Leg {
@@ -16,6 +17,8 @@ struct VideoQuality {
   enum Verdict: String { case warning, lifted, disabled, enabled }
 
   private(set) var isDisabled = false
+  /// What the subscriber was last told, or would be.
+  var state: Verdict { isDisabled ? .disabled : isWarned ? .warning : .enabled }
   private var isWarned = false
   /// The seconds in which the loss was bad, and in which it was good, without a break.
   private var (bad, good) = (0, 0)
@@ -27,6 +30,8 @@ struct VideoQuality {
   /// The bad seconds before a warning and before the end of video; the good ones before a warning is lifted.
   private static let (warnAfter, disableAfter, liftAfter) = (1, 3, 5)
   private static let (firstWait, longestWait) = (30, 480)
+  /// The share that a stream loses where a queue is blocked.
+  static let blockedShare = 0.5
 
   private var last: Leg?
 

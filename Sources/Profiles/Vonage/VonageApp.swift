@@ -22,7 +22,7 @@ public final class VonageApp: CallApp {
   public func start() {
     let trace = environment.trace
     for name in ["connections", "streams", "streams.audio", "streams.video", "subscribed", "views", "video.disabled"] {
-      trace.set(name, "none")
+      trace.set(name, users: [])
     }
     trace.set("session.mode", "none")
     trace.set("publishers", 0)
@@ -119,6 +119,9 @@ public final class VonageApp: CallApp {
       }
       to = connection.id
     }
+    guard values.text("data") == nil || values.count("size") == nil else {
+      throw ActionError("a signal has data of its own, or made up of a size")
+    }
     let size = Int(min(values.count("size") ?? 0, 100_000))
     try session.signal(
       VonageSignal(
@@ -186,7 +189,7 @@ struct VonageAccount {
   private let requests: OperatorRequests
 
   init(_ environment: PeerEnvironment) {
-    requests = OperatorRequests(environment, to: "session", text: VonageWire.text)
+    requests = OperatorRequests(environment, to: "session", text: VonageWire.text, message: VonageWire.message)
   }
 
   func perform(_ action: UserAction) throws(ActionError) {
@@ -194,13 +197,13 @@ struct VonageAccount {
     switch action.name {
     case "create-session":
       requests.send(
-        action.name,
+        action,
         [("session", values.text("session").map(JSON.string)), ("mode", values.text("mode").map(JSON.string))])
     case "set-limit":
       requests.send(
-        action.name,
+        action,
         [("what", values.text("what").map(JSON.string)), ("count", values.count("count").map(JSON.integer))])
-    case "set-refusal": requests.send(action.name, [("code", values.text("code").map(JSON.string))])
+    case "set-refusal": requests.send(action, [("code", values.text("code").map(JSON.string))])
     default: throw ActionError("unknown action '\(action.name)'")
     }
   }

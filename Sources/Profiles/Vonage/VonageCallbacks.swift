@@ -24,12 +24,12 @@ struct VonageCallbacks {
     queue.post { [environment] in
       let trace = environment.trace
       trace.set("callback.error", error.map { VonageCode.names.contains($0) ? $0 : "other" } ?? "none")
-      trace.set("callback.user", user ?? "none")
+      trace.set("callback.user", users: user.map { [$0] } ?? [])
       trace.set("callback.reason", reason?.rawValue ?? "none")
       if let signal {
         trace.set("signal.type", signal.type)
         trace.set("signal.data", signal.data)
-        trace.set("signal.from", user ?? "none")
+        trace.set("signal.from", users: user.map { [$0] } ?? [])
       }
       trace.notify(name)
       handler()

@@ -8,6 +8,8 @@ internal import Vocabulary
 final class VonageClient {
   /// A stream of the client.
   struct Published {
+    /// The client's own number of the publisher.
+    let publisher: String
     var stream: VonageStream
     /// Whether its video may be taken from subscribers with a bad network.
     let fallsBack: Bool
@@ -20,6 +22,8 @@ final class VonageClient {
     let stream: String
     var audio: Bool
     var video: Bool
+    /// The number of the peer connection on which the client wants it.
+    var number: Int64
     /// The senders on the router's connection, by kind.
     var senders: [MediaKind: Transceiver.ID] = [:]
     var quality = VideoQuality()
@@ -34,17 +38,22 @@ final class VonageClient {
   var subscriptions: [Subscription] = []
   private(set) var negotiator: Negotiator?
   private(set) var number: Int64 = 0
-  /// The number of the last signal that the client sent.
-  var lastSignal: Int64 = 0
-  /// The last signals to the client, by their numbers, for a resumption.
+  /// The numbers of the signals that the client sent, above those that are too old to be repeated.
+  private var taken: Set<Int64> = []
+  private var oldestTaken: Int64 = 0
+  /// The signals that the client has not confirmed, by their numbers.
   private var signals: [(number: Int64, fields: [(String, JSON?)])] = []
   private var signalCount: Int64 = 0
+  /// The oldest signal without a confirmation, at the last keepalive.
+  private var overdueSignal: Int64?
+  /// How often a moderator has muted the client, and who did so last.
+  private var mute: (number: Int64, by: String)?
   var presence: PeerTimer? { didSet { oldValue?.cancel() } }
   var idle: PeerTimer? { didSet { oldValue?.cancel() } }
   var measuring: PeerTimer? { didSet { oldValue?.cancel() } }
 
-  /// The number of signals that are kept for a client.
-  private static let signalLimit = 100
+  /// The number of signals that are kept for a client: a harness default.
+  static let signalLimit = 1_000
 
   init(_ connection: VonageConnection, secret: String, role: VonageRole, _ environment: ServerEnvironment) {
     (self.connection, self.secret, self.role) = (connection, secret, role)
@@ -60,18 +69,63 @@ final class VonageClient {
 
   // MARK: Signals
 
-  /// Sends a signal, and keeps it until it is old.
-  func signal(_ fields: [(String, JSON?)]) {
+  /// Sends a signal, and keeps it until the client confirms it.
+  ///
+  /// - Returns: false for one too many, which is lost.
+  func signal(_ fields: [(String, JSON?)]) -> Bool {
+    guard signals.count < Self.signalLimit else { return false }
     signalCount += 1
     let numbered = [("number", JSON.integer(signalCount))] + fields
     signals.append((signalCount, numbered))
-    if signals.count > Self.signalLimit { signals.removeFirst() }
     send("signal", numbered)
+    return true
   }
 
-  /// Sends the signals again that the client has not got.
-  func repeatSignals(after number: Int64) {
-    for signal in signals where signal.number > number { send("signal", signal.fields) }
+  /// The client has the signals up to a number.
+  func confirmed(_ number: Int64) { signals.removeAll { $0.number <= number } }
+
+  /// Sends the oldest signal again that the client has not confirmed from one keepalive to the next.
+  func repeatSignal() {
+    if let oldest = signals.first, oldest.number == overdueSignal { send("signal", oldest.fields) }
+    overdueSignal = signals.first?.number
+  }
+
+  /// Returns whether a signal of the client is new, and not a repeated one.
+  func takes(signal number: Int64) -> Bool {
+    guard number > oldestTaken, taken.insert(number).inserted else { return false }
+    if taken.count > Self.signalLimit, let oldest = taken.min() {
+      taken.remove(oldest)
+      oldestTaken = oldest
+    }
+    return true
+  }
+
+  // MARK: What a client must hear, and may have missed
+
+  func mute(by user: String) {
+    mute = ((mute?.number ?? 0) + 1, user)
+    repeatMute(after: 0)
+  }
+
+  private func repeatMute(after number: Int64) {
+    guard let mute, mute.number > number else { return }
+    send("muted", [("by", .string(mute.by)), ("number", .integer(mute.number))])
+  }
+
+  /// Says again what the client may have missed while it had no WebSocket.
+  ///
+  /// - Parameter resumption: the client's message, with what it has.
+  func repeatMissed(_ resumption: MessageContent) {
+    confirmed(resumption["received"]?.integer ?? 0)
+    for signal in signals { send("signal", signal.fields) }
+    repeatMute(after: resumption["muted"]?.integer ?? 0)
+    guard let negotiator else { return }
+    for subscription in subscriptions {
+      send(
+        "videoQuality",
+        [("event", .string(subscription.quality.state.rawValue)), ("stream", .string(subscription.stream))])
+    }
+    say([("description", negotiator.isOffering ? negotiator.description : nil), ("ice", negotiator.ice)])
   }
 
   // MARK: The router's connection
@@ -91,12 +145,6 @@ final class VonageClient {
   }
 
   private func say(_ fields: [(String, JSON?)]) { send("media", [("number", .integer(number))] + fields) }
-
-  /// Says again what the client may have missed while it had no WebSocket.
-  func repeatSeat() {
-    guard let negotiator else { return }
-    say([("description", negotiator.isOffering ? negotiator.description : nil), ("ice", negotiator.ice)])
-  }
 
   /// Says an offer again that was not answered from one keepalive to the next.
   func repeatOffer() {

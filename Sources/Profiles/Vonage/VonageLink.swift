@@ -24,7 +24,7 @@ final class VonageLink {
   var onMessage: ((MessageContent) -> Void)?
   /// Called once, unless this side closes the link.
   var onEnd: ((Progress) -> Void)?
-  /// Called with each keepalive that leaves.
+  /// Called when a keepalive is to be sent.
   var onKeepalive: (() -> Void)?
 
   private let environment: PeerEnvironment
@@ -44,7 +44,7 @@ final class VonageLink {
     channel = WebSocketChannel(
       stream: stream,
       socket: WebSocket(
-        .client, host: "\(server)", path: "/session/\(environment.userID)",
+        .client, host: "\(server)", path: "/session/\(PathSegment.encode(environment.userID))",
         random: environment.random.stream("link/\(number)")))
     if !channel.isLocalAddressAlive { progress = .noRoute }
     let handle = stream.onEvent
@@ -93,7 +93,6 @@ final class VonageLink {
   private func ticked() {
     // After a suspension this comes late, and finds that the link was not looked after.
     guard environment.clock.now - lastReceived < Self.lossLimit else { return drop() }
-    send("keepalive")
     onKeepalive?()
     if !isOver { scheduleTick() }
   }

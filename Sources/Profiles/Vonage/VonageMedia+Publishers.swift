@@ -6,10 +6,13 @@ internal import Vocabulary
 
 /// The publishers of a session.
 extension VonageMedia {
-  /// Whether this device can send pictures.
-  var hasCamera: Bool { environment.device.settings.hasVideo && environment.device.settings.camera != nil }
+  /// Whether there are pictures to send: of the camera, or of the app's own capturer.
+  var hasPictures: Bool {
+    environment.device.settings.hasVideo
+      && (environment.device.settings.camera != nil || settings.capturer == .custom)
+  }
 
-  func hasVideo(_ publisher: VonagePublisher) -> Bool { hasCamera && publishes.video }
+  func hasVideo(_ publisher: VonagePublisher) -> Bool { hasPictures && publishes.video }
 
   func publish(_ name: String) throws(ActionError) {
     guard session.state == .connected else {
@@ -22,17 +25,26 @@ extension VonageMedia {
     let publisher = VonagePublisher(id: "\(publisherCount)", name: name)
     publishers.append(publisher)
     _ = open()
+    request(publisher)
+    show()
+  }
+
+  /// Asks the server for a stream, and begins the time for the publisher to be connected.
+  func request(_ publisher: VonagePublisher) {
+    limit(publisher)
+    session.send(
+      "publish",
+      [
+        ("publisher", .string(publisher.id)), ("name", .string(publisher.name)), ("hasAudio", .bool(publishes.audio)),
+        ("hasVideo", .bool(hasVideo(publisher))), ("fallback", .bool(settings.fallsBack)),
+      ])
+  }
+
+  func limit(_ publisher: VonagePublisher) {
     publisher.timer = environment.clock.schedule(after: Self.publishTimeout) { [weak self, weak publisher] in
       guard let self, let publisher, !publisher.isAnnounced else { return }
       publisherFailed(publisher.stream ?? "", "publisher.1610", local: publisher.id)
     }
-    session.send(
-      "publish",
-      [
-        ("publisher", .string(publisher.id)), ("name", .string(name)), ("hasAudio", .bool(publishes.audio)),
-        ("hasVideo", .bool(hasVideo(publisher))), ("fallback", .bool(settings.fallsBack)),
-      ])
-    show()
   }
 
   /// The server has given a publisher its stream.
@@ -49,9 +61,12 @@ extension VonageMedia {
     guard let stream = publisher.stream, publisher.senders.isEmpty else { return }
     let connection = open().connection
     do throws(SessionError) {
-      for kind in hasCamera ? [MediaKind.audio, .video] : [.audio] {
+      for kind in hasPictures ? [MediaKind.audio, .video] : [.audio] {
         let track = MediaStreamTrack(kind, id: VonageStream.track(kind, of: stream))
-        publisher.senders[kind] = try connection.addTransceiver(track, TransceiverInit(direction: .sendonly))
+        // Between two clients nobody chooses among several encodings.
+        let encodings = session.isRelayed ? [EncodingParameters()] : []
+        publisher.senders[kind] = try connection.addTransceiver(
+          track, TransceiverInit(direction: .sendonly, sendEncodings: encodings))
       }
     } catch {
       return broken(error)

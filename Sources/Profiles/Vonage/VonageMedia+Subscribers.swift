@@ -24,17 +24,22 @@ extension VonageMedia {
     if known?.hasVideo == false { subscriber.withoutVideo.insert(.publisher) }
     if !receives.video { subscriber.withoutVideo.insert(.subscriber) }
     subscribers.append(subscriber)
-    subscriber.timer = environment.clock.schedule(after: Self.subscribeTimeout) { [weak self, weak subscriber] in
-      if let self, let subscriber, subscriber.state == .connecting {
-        subscriberFailed(subscriber.stream, "subscriber.1542")
-      }
-    }
+    limit(subscriber)
     let isNew = receiveAudio(on: open())
     session.send("subscribe", subscription(subscriber))
     // The router answers an offer of the client, and then makes one with the tracks of others.
     if isNew, !session.isRelayed { offer() }
     watch()
     show()
+  }
+
+  /// Begins the time for a subscriber to be connected.
+  func limit(_ subscriber: VonageSubscriber) {
+    subscriber.timer = environment.clock.schedule(after: Self.subscribeTimeout) { [weak self, weak subscriber] in
+      if let self, let subscriber, subscriber.state == .connecting {
+        subscriberFailed(subscriber.stream, "subscriber.1542")
+      }
+    }
   }
 
   /// Lets a connection play what it receives, also where this client sends nothing.
@@ -194,12 +199,24 @@ extension VonageMedia {
   func qualityChanged(_ message: MessageContent) {
     guard let subscriber = subscribers.first(where: { $0.stream == message["stream"]?.string }) else { return }
     switch message["event"]?.string {
-    case "disabled": set(.quality, isOff: true, of: subscriber)
-    case "enabled": set(.quality, isOff: false, of: subscriber)
-    case "warning": callbacks.call("subscriberVideoDisableWarning", user: subscriber.user)
-    case "lifted": callbacks.call("subscriberVideoDisableWarningLifted", user: subscriber.user)
+    case "disabled":
+      subscriber.isWarned = false
+      set(.quality, isOff: true, of: subscriber)
+    case "enabled", "lifted":
+      warn(subscriber, false)
+      set(.quality, isOff: false, of: subscriber)
+    case "warning":
+      set(.quality, isOff: false, of: subscriber)
+      warn(subscriber, true)
     default: break
     }
+  }
+
+  private func warn(_ subscriber: VonageSubscriber, _ isWarned: Bool) {
+    guard subscriber.isWarned != isWarned else { return }
+    subscriber.isWarned = isWarned
+    let name = isWarned ? "subscriberVideoDisableWarning" : "subscriberVideoDisableWarningLifted"
+    callbacks.call(name, user: subscriber.user)
   }
 
   func set(_ reason: VideoReason, isOff: Bool, of subscriber: VonageSubscriber) {

@@ -55,10 +55,7 @@ final class VonageMedia {
     number += 1
     environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
     environment.device.setAudioSessionActive(true)
-    // Of two clients that offer to each other, the one with the greater id yields.
-    let other = session.connections.first?.id ?? ""
-    let yields = !session.isRelayed || (session.own?.id ?? "") > other
-    let negotiator = Negotiator(environment.connections.make(), yields: yields)
+    let negotiator = Negotiator(environment.connections.make(), yields: !session.isRelayed)
     self.negotiator = negotiator
     wasConnected = false
     negotiator.changed = { [weak self] in self?.changed($0) }
@@ -113,10 +110,13 @@ final class VonageMedia {
   }
 
   func received(_ message: MessageContent) {
-    guard let number = message["number"]?.integer, number >= self.number, number <= Self.numberLimit else { return }
+    guard let number = message["number"]?.integer, number <= Self.numberLimit else { return }
     guard !(subscribers.isEmpty && publishers.isEmpty), session.isRelayed || number == self.number else { return }
     begin(number)
-    let negotiator = open()
+    // Another number is that of a connection which is over.
+    guard let negotiator, number == self.number else { return }
+    // Of two clients that offer to each other, the one whose connection has the greater id yields.
+    if let other = message["from"]?.string { negotiator.yields = (session.own?.id ?? "") > other }
     if let ice = message["ice"] { negotiator.receive(ice: ice) }
     guard let description = message["description"] else { return }
     do throws(SessionError) {
@@ -140,6 +140,16 @@ final class VonageMedia {
     if !subscribers.isEmpty { receiveAudio(on: open()) }
   }
 
+  /// The other client of a relayed session is gone, and the connection to it is of no use.
+  func otherGone() {
+    guard session.isRelayed else { return }
+    negotiator?.connection.close()
+    negotiator = nil
+    lossTimer = nil
+    for publisher in publishers { (publisher.senders, publisher.isWanted) = ([:], (audio: true, video: true)) }
+    closeIfIdle()
+  }
+
   func happened(_ event: SessionEvent) {
     guard !isOver else { return }
     switch event {
@@ -149,9 +159,10 @@ final class VonageMedia {
       lossTimer = nil
     case .connectionStateChange(.disconnected): mediaLost()
     case .connectionStateChange(.failed):
-      // The subscribers of a connection that never was there have a time of their own.
-      if wasConnected { mediaLost() } else { failPublishers() }
-      if negotiator != nil, wasConnected { restartICE() }
+      // The subscribers of a connection that never was there have a time of their own. Without the messaging connection
+      // nothing could be done about it; once that is back, ICE is restarted.
+      if wasConnected || session.state == .reconnecting { mediaLost() } else { failPublishers() }
+      if negotiator != nil, wasConnected, session.state == .connected { restartICE() }
     default: break
     }
   }
@@ -186,24 +197,34 @@ final class VonageMedia {
     try? publish("main")
   }
 
-  /// The messaging connection is lost.
-  func disconnected() { lose() }
+  /// The messaging connection is lost. What waits for the server has time again once that is back.
+  func disconnected() {
+    for publisher in publishers where !publisher.isAnnounced { publisher.timer?.cancel() }
+    for subscriber in subscribers where subscriber.state == .connecting { subscriber.timer?.cancel() }
+    lose()
+  }
 
   /// The messaging connection is back: both ends gather anew, for the network may be another one.
   func resumed() {
+    for publisher in publishers where !publisher.isAnnounced {
+      if publisher.stream == nil { request(publisher) } else { limit(publisher) }
+    }
+    for subscriber in subscribers where subscriber.state == .connecting { limit(subscriber) }
     guard let negotiator else { return }
     if let description = negotiator.description { say([("description", description), ("ice", negotiator.ice)]) }
     restartICE()
     watch()
   }
 
-  /// The streams that this client publishes, for a server that may have missed a change.
+  /// What this client publishes, for a server that may have missed a change.
   var publishedStreams: JSON {
     .array(
-      publishers.compactMap { publisher in
-        publisher.stream.map {
-          ["id": .string($0), "hasAudio": .bool(publishes.audio), "hasVideo": .bool(hasVideo(publisher))]
-        }
+      publishers.map { publisher in
+        .object(
+          JSON.members([
+            ("publisher", .string(publisher.id)), ("id", publisher.stream.map(JSON.string)),
+            ("hasAudio", .bool(publishes.audio)), ("hasVideo", .bool(hasVideo(publisher))),
+          ]))
       })
   }
 
@@ -226,15 +247,11 @@ final class VonageMedia {
   func resumeAudio() { if negotiator != nil { environment.device.setAudioSessionActive(true) } }
 
   func show() {
-    func names(_ isIn: (VonageSubscriber) -> Bool) -> String {
-      let users = subscribers.filter(isIn).map(\.user).sorted()
-      return users.isEmpty ? "none" : users.joined(separator: " ")
-    }
     trace.set("publishers", publishers.count { $0.isAnnounced })
     trace.set("publish.audio", publishes.audio)
-    trace.set("publish.video", publishes.video && hasCamera)
-    trace.set("subscribed", names { $0.state == .connected })
-    trace.set("views", names { $0.hasView })
-    trace.set("video.disabled", names { !$0.withoutVideo.isEmpty })
+    trace.set("publish.video", publishes.video && hasPictures)
+    trace.set("subscribed", users: subscribers.filter { $0.state == .connected }.map(\.user))
+    trace.set("views", users: subscribers.filter(\.hasView).map(\.user))
+    trace.set("video.disabled", users: subscribers.filter { !$0.withoutVideo.isEmpty }.map(\.user))
   }
 }

@@ -29,6 +29,8 @@ final class VonageSubscriber {
   var state = State.connecting
   /// Why there is no video.
   var withoutVideo: Set<VideoReason> = []
+  /// Whether the app was told that video is about to be disabled.
+  var isWarned = false
   /// Whether the app could make a view for it; without one it takes the audio alone.
   var mayHaveView = true
   var hasView = false

@@ -15,6 +15,8 @@ public final class VonageServer: CallServer {
   /// The code with which new connections are refused, if they are.
   private var refusal: Int64?
   private var count = 0
+  /// Why clients were disconnected that may not have heard of it, by their secrets.
+  private var expelled: [String: String] = [:]
   private var secrets: RandomStream
 
   /// The time without a message after which a client is gone: a harness default.
@@ -61,10 +63,10 @@ public final class VonageServer: CallServer {
 
   private func opened(_ socket: SignallingSocket, path: String) {
     let parts = path.split(separator: "/")
-    guard parts.count == 2 else { return environment.malformed("path") }
-    socket.user = String(parts[1])
+    guard parts.count == 2, let user = PathSegment.decode(parts[1]) else { return environment.malformed("path") }
+    socket.user = user
     guard parts[0] == "session" else {
-      socket.onText = { [weak self] in self?.requested($0) }
+      socket.onText = { [weak self, weak socket] text in if let socket { self?.requested(text, on: socket) } }
       return
     }
     sockets.append(socket)
@@ -100,6 +102,10 @@ public final class VonageServer: CallServer {
     switch message.type {
     case "keepalive":
       client.send("keepalive")
+      if let number = message["received"]?.integer {
+        client.confirmed(number)
+        client.repeatSignal()
+      }
       client.repeatOffer()
     case "disconnect": leave(client, session)
     case "signal": signal(message, client, session)
@@ -179,18 +185,19 @@ public final class VonageServer: CallServer {
       takeStreams(message, client, session)
       client.send(
         "resumed", [("connections", session.connections(without: client)), ("streams", session.streams)])
-      client.repeatSignals(after: message["received"]?.integer ?? 0)
-      client.repeatSeat()
+      client.repeatMissed(message)
+      if session.mode == .relayed { repeatWishes(for: client, session) }
       return
     }
-    refuse(1_022, "session", socket)
+    guard let reason = secret.flatMap({ expelled[$0] }) else { return refuse(1_022, "session", socket) }
+    socket.send(VonageWire.text(MessageContent("disconnected", JSON.members([("reason", .string(reason))]))))
   }
 
   /// Takes what the client publishes and subscribes to now: it may have changed while it was away.
   private func takeStreams(_ message: MessageContent, _ client: VonageClient, _ session: VonageServerSession) {
     let streams = message["streams"]?.array ?? []
-    for gone in client.published.map(\.stream.id) where !streams.contains(where: { $0["id"]?.string == gone }) {
-      session.unpublish(gone, of: client)
+    for gone in client.published where !streams.contains(where: { $0["publisher"]?.string == gone.publisher }) {
+      session.unpublish(gone.stream.id, of: client)
     }
     for stream in streams {
       guard let id = stream["id"]?.string, let hasAudio = stream["hasAudio"]?.flag,
@@ -229,7 +236,10 @@ public final class VonageServer: CallServer {
   /// Disconnects a client, and tells it why, if it can hear that.
   private func expel(_ client: VonageClient, from session: VonageServerSession, reason: String) {
     let socket = client.socket
-    if reason != "networkDisconnected" { client.send("disconnected", [("reason", .string(reason))]) }
+    if reason != "networkDisconnected" {
+      expelled[client.secret] = reason
+      client.send("disconnected", [("reason", .string(reason))])
+    }
     session.remove(client, reason: reason)
     guard let socket else { return }
     sockets.removeAll { $0 === socket }
@@ -264,12 +274,18 @@ public final class VonageServer: CallServer {
       let name = message["name"]?.string, let hasAudio = message["hasAudio"]?.flag,
       let hasVideo = message["hasVideo"]?.flag, let fallsBack = message["fallback"]?.flag
     else { return environment.malformed("publish") }
+    if let known = client.published.first(where: { $0.publisher == publisher }) {
+      // The answer to it was lost.
+      return client.send("published", [("publisher", .string(publisher)), ("stream", .string(known.stream.id))])
+    }
     count += 1
     let stream = VonageStream(
       id: "s\(count)", connection: client.connection, name: name, hasAudio: hasAudio, hasVideo: hasVideo)
     client.send("published", [("publisher", .string(publisher)), ("stream", .string(stream.id))])
     session.publish(
-      .init(stream: stream, fallsBack: fallsBack, isAnnounced: session.mode == .relayed), of: client)
+      .init(
+        publisher: publisher, stream: stream, fallsBack: fallsBack, isAnnounced: session.mode == .relayed),
+      of: client)
   }
 
   private func subscribe(_ wanted: JSON, _ client: VonageClient, _ session: VonageServerSession) {
@@ -286,13 +302,30 @@ public final class VonageServer: CallServer {
     if isNew, session.mode == .relayed, publisher.socket == nil {
       return refuse(1_606, "subscriber", stream: stream, socket)
     }
-    session.subscribe(client, to: stream, audio: audio, video: video)
-    guard session.mode == .relayed else { return }
+    let subscription = VonageClient.Subscription(stream: stream, audio: audio, video: video, number: number)
+    session.subscribe(client, subscription)
+    if session.mode == .relayed { pass(subscription, to: publisher) }
+  }
+
+  private func pass(_ wish: VonageClient.Subscription, to publisher: VonageClient) {
     publisher.send(
       "subscribe",
       [
-        ("stream", .string(stream)), ("audio", .bool(audio)), ("video", .bool(video)), ("number", .integer(number)),
+        ("stream", .string(wish.stream)), ("audio", .bool(wish.audio)), ("video", .bool(wish.video)),
+        ("number", .integer(wish.number)),
       ])
+  }
+
+  /// Says again what the other client of a relayed session wants of a client that may have missed it.
+  private func repeatWishes(for client: VonageClient, _ session: VonageServerSession) {
+    let wishes = session.others(than: client).flatMap(\.subscriptions)
+    for stream in client.published.map(\.stream.id) {
+      if let wish = wishes.first(where: { $0.stream == stream }) {
+        pass(wish, to: client)
+      } else {
+        client.send("unsubscribe", [("stream", .string(stream))])
+      }
+    }
   }
 
   private func unsubscribe(_ client: VonageClient, from stream: String, _ session: VonageServerSession) {
@@ -310,7 +343,10 @@ public final class VonageServer: CallServer {
       for other in session.others(than: client) {
         other.send(
           "media",
-          [("number", .integer(number)), ("description", message["description"]), ("ice", message["ice"])])
+          [
+            ("number", .integer(number)), ("from", .string(client.connection.id)),
+            ("description", message["description"]), ("ice", message["ice"]),
+          ])
       }
       return
     }
@@ -341,15 +377,20 @@ public final class VonageServer: CallServer {
     var code = signal.problem.flatMap(Int64.init)
     let receivers = signal.to.map { to in session.clients.filter { $0.connection.id == to } } ?? session.clients
     if receivers.isEmpty { code = 1_550 }
-    client.send("signalConfirmed", [("number", .integer(number)), ("code", code.map(JSON.integer))])
     // A repeated one was delivered before.
-    guard code == nil, number > client.lastSignal else { return }
-    client.lastSignal = number
-    for receiver in receivers {
-      receiver.signal([
-        ("name", .string(type)), ("data", .string(data)), ("from", .string(client.connection.user)),
-      ])
+    if code == nil, client.takes(signal: number) {
+      for receiver in receivers {
+        let isTaken = receiver.signal([
+          ("name", .string(type)), ("data", .string(data)), ("from", .string(client.connection.user)),
+        ])
+        guard !isTaken else { continue }
+        code = 1_550
+        let user = receiver.connection.user
+        environment.undeliverable(
+          SignallingMessage(type: "signal", from: client.connection.user, to: user, text: data))
+      }
     }
+    client.send("signalConfirmed", [("number", .integer(number)), ("code", code.map(JSON.integer))])
   }
 
   private func moderate(_ message: MessageContent, _ client: VonageClient, _ session: VonageServerSession) {
@@ -360,31 +401,40 @@ public final class VonageServer: CallServer {
     guard client.role == .moderator else {
       return refuse(request == "disconnect" ? 1_520 : 1_540, "request", socket)
     }
-    if request == "mute" { return target.send("muted", [("by", .string(client.connection.user))]) }
+    if request == "mute" { return target.mute(by: client.connection.user) }
     expel(target, from: session, reason: "forceDisconnected")
   }
 
   // MARK: The REST API and the account
 
-  private func requested(_ text: String) {
-    guard let request = VonageWire.message(text), request.type == "rest" else {
-      return environment.malformed("request")
-    }
+  private func requested(_ text: String, on socket: SignallingSocket) {
+    guard let request = VonageWire.message(text), request.type == "rest", let number = request["number"]?.integer
+    else { return environment.malformed("request") }
+    let problem = problem(of: request)
+    socket.send(
+      VonageWire.text(
+        MessageContent(
+          "restAnswer", JSON.members([("number", .integer(number)), ("problem", problem.map(JSON.string))]))))
+  }
+
+  /// Carries a request out, or returns why not.
+  private func problem(of request: MessageContent) -> String? {
     switch request["request"]?.string {
     case "create-session":
-      guard let id = request["session"]?.string, !sessions.contains(where: { $0.id == id }),
-        let mode = request["mode"]?.string.flatMap(VonageMode.init)
-      else { return environment.malformed("create-session") }
+      guard let id = request["session"]?.string, Self.isValid(session: id) else { return "the session's id is invalid" }
+      guard let mode = request["mode"]?.string.flatMap(VonageMode.init) else { return "there is no such mode" }
+      guard !sessions.contains(where: { $0.id == id }) else { return "there is a session '\(id)' already" }
       sessions.append(VonageServerSession(id, mode: mode, environment))
     case "set-limit":
-      guard let count = request["count"]?.integer, count >= 0 else { return environment.malformed("set-limit") }
+      guard let count = request["count"]?.integer, count >= 0 else { return "there is no such limit" }
       switch request["what"]?.string {
       case "connections": limits.connections = count
       case "subscribers": limits.subscribers = count
-      default: environment.malformed("set-limit")
+      default: return "there is no such limit"
       }
     case "set-refusal": refusal = request["code"]?.string.flatMap { Int64($0) }
-    default: environment.malformed("request")
+    default: return "there is no such request"
     }
+    return nil
   }
 }

@@ -105,11 +105,12 @@ final class VonageServerSession {
 
   // MARK: Subscriptions
 
-  func subscribe(_ client: VonageClient, to stream: String, audio: Bool, video: Bool) {
-    if let index = client.subscriptions.firstIndex(where: { $0.stream == stream }) {
-      (client.subscriptions[index].audio, client.subscriptions[index].video) = (audio, video)
+  func subscribe(_ client: VonageClient, _ wish: VonageClient.Subscription) {
+    if let index = client.subscriptions.firstIndex(where: { $0.stream == wish.stream }) {
+      (client.subscriptions[index].audio, client.subscriptions[index].video) = (wish.audio, wish.video)
+      client.subscriptions[index].number = wish.number
     } else {
-      client.subscriptions.append(.init(stream: stream, audio: audio, video: video))
+      client.subscriptions.append(wish)
     }
   }
 
@@ -197,17 +198,27 @@ final class VonageServerSession {
     if hasChanged { update() }
   }
 
-  /// What a sender has sent so far, and what the client's last receiver report tells of it.
+  /// What a sender has sent so far, and what the client's last receiver report tells of it; or that of another sender on
+  /// the connection which hardly gets anything through, for all go the same way.
   private func leg(
     of sender: Transceiver.ID, _ seat: any PeerConnection, _ report: StatsReport
   ) -> VideoQuality.Leg? {
+    let live = seat.transceivers.filter { $0.sender.track != nil }.compactMap(\.mid)
+    let sources = report.entries.filter { entry in
+      entry.type == "outbound-rtp" && live.contains { entry["mid"] == .text($0) }
+    }
+    let shares = sources.compactMap { source -> (mid: StatsReport.Value?, share: Double)? in
+      let heard = report.entries.first { $0.type == "remote-inbound-rtp" && $0["localId"] == .text(source.id) }
+      guard case .real(let share)? = heard?["fractionLost"] else { return nil }
+      return (source["mid"], share)
+    }
     guard let mid = seat.transceivers.first(where: { $0.id == sender })?.mid,
       let sent = report.entries.first(where: { $0.type == "outbound-rtp" && $0["mid"] == .text(mid) }),
       case .integer(let packets)? = sent["packetsSent"],
       case .integer(let repeated)? = sent["retransmittedPacketsSent"],
-      let heard = report.entries.first(where: { $0.type == "remote-inbound-rtp" && $0["localId"] == .text(sent.id) }),
-      case .real(let share)? = heard["fractionLost"]
+      let own = shares.first(where: { $0.mid == .text(mid) })?.share
     else { return nil }
-    return VideoQuality.Leg(packets: packets, repeated: repeated, reportedLoss: share)
+    let blocked = shares.map(\.share).filter { $0 >= VideoQuality.blockedShare }.max()
+    return VideoQuality.Leg(packets: packets, repeated: repeated, reportedLoss: max(own, blocked ?? 0))
   }
 }

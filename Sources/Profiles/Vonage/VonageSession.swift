@@ -29,8 +29,11 @@ final class VonageSession {
   /// The signals that the server has not confirmed, by their numbers.
   private var unconfirmed: [(number: Int64, signal: VonageSignal)] = []
   private var signalCount: Int64 = 0
-  /// The number of the last signal of others that came.
+  /// The number up to which all signals of others came, and the numbers of those that came after a gap.
   private var lastSignal: Int64 = 0
+  private var early: Set<Int64> = []
+  /// The number of the last time that a moderator muted this client.
+  private var lastMute: Int64 = 0
 
   /// The time for the session's state once the socket is open, for a lost connection to come back, and between two
   /// attempts: harness defaults.
@@ -74,7 +77,11 @@ final class VonageSession {
     link.onOpen = { [weak self] in self?.linkOpened() }
     link.onMessage = { [weak self] in self?.received($0) }
     link.onEnd = { [weak self, weak link] in if let link { self?.linkEnded(link, $0) } }
-    link.onKeepalive = { [weak self] in self?.media.repeatOffer() }
+    link.onKeepalive = { [weak self] in
+      guard let self else { return }
+      send("keepalive", [("received", .integer(lastSignal))])
+      media.repeatOffer()
+    }
   }
 
   private func linkOpened() {
@@ -82,8 +89,8 @@ final class VonageSession {
       send(
         "resume",
         [
-          ("secret", .string(secret)), ("received", .integer(lastSignal)), ("streams", media.publishedStreams),
-          ("subscriptions", media.subscriptions),
+          ("secret", .string(secret)), ("received", .integer(lastSignal)), ("muted", .integer(lastMute)),
+          ("streams", media.publishedStreams), ("subscriptions", media.subscriptions),
         ])
     } else {
       send("connect", [("session", .string(id)), ("token", .string(token))])
@@ -159,7 +166,11 @@ final class VonageSession {
   private func take(streams list: [JSON], before: [VonageStream]) {
     let now = list.compactMap(VonageStream.init)
     for gone in streams where !now.contains(where: { $0.id == gone.id }) { removed(gone) }
-    for stream in now where stream.connection != own {
+    for stream in now {
+      guard stream.connection != own else {
+        media.ownStream(stream, "created")
+        continue
+      }
       if before.contains(where: { $0.id == stream.id }) { changed(stream) } else { added(stream) }
     }
   }
@@ -178,7 +189,7 @@ final class VonageSession {
     case ("stream", .connected): streamEvent(message)
     case ("signal", .connected): signalled(message)
     case ("signalConfirmed", .connected): confirmed(message)
-    case ("muted", .connected): media.forceMuted(message)
+    case ("muted", .connected): muted(message)
     case ("published", .connected): media.published(message)
     case ("subscribe", .connected): media.wanted(message)
     case ("unsubscribe", .connected): media.unwanted(message)
@@ -241,6 +252,7 @@ final class VonageSession {
   private func removed(_ connection: VonageConnection) {
     for stream in streams where stream.connection == connection { removed(stream) }
     connections.removeAll { $0 == connection }
+    media.otherGone()
     callbacks.call("sessionConnectionDestroyed", user: connection.user)
     showPresence()
   }
@@ -281,11 +293,10 @@ final class VonageSession {
   }
 
   private func showPresence() {
-    func names(_ users: [String]) -> String { users.isEmpty ? "none" : users.sorted().joined(separator: " ") }
-    trace.set("connections", names(connections.map(\.user)))
-    trace.set("streams", names(streams.map(\.connection.user)))
-    trace.set("streams.audio", names(streams.filter(\.hasAudio).map(\.connection.user)))
-    trace.set("streams.video", names(streams.filter(\.hasVideo).map(\.connection.user)))
+    trace.set("connections", users: connections.map(\.user))
+    trace.set("streams", users: streams.map(\.connection.user))
+    trace.set("streams.audio", users: streams.filter(\.hasAudio).map(\.connection.user))
+    trace.set("streams.video", users: streams.filter(\.hasVideo).map(\.connection.user))
   }
 
   // MARK: Signals
@@ -316,10 +327,11 @@ final class VonageSession {
   }
 
   private func signalled(_ message: MessageContent) {
-    guard let number = message["number"]?.integer, number > lastSignal, let type = message["name"]?.string,
-      let data = message["data"]?.string
+    guard let number = message["number"]?.integer, number > lastSignal,
+      number - lastSignal <= Int64(VonageClient.signalLimit), let type = message["name"]?.string,
+      let data = message["data"]?.string, early.insert(number).inserted
     else { return }
-    lastSignal = number
+    while early.remove(lastSignal + 1) != nil { lastSignal += 1 }
     callbacks.call(
       "sessionReceivedSignal", user: message["from"]?.string, signal: VonageSignal(type: type, data: data))
   }
@@ -330,6 +342,15 @@ final class VonageSession {
   }
 
   // MARK: Moderation
+
+  private func muted(_ message: MessageContent) {
+    if let number = message["number"]?.integer {
+      // A repeated one was heard before.
+      guard number > lastMute else { return }
+      lastMute = number
+    }
+    media.forceMuted(message)
+  }
 
   /// Asks the server to disconnect or to mute another user.
   func moderate(_ request: String, _ user: String) throws(ActionError) {

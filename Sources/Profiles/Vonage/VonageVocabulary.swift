@@ -131,25 +131,25 @@ extension VonageApp {
     [
       ValueDeclaration(
         "callback.error", .choice(["none", "other"] + VonageCode.names), "the error that the last callback brought"),
-      ValueDeclaration("callback.user", .text, "the user whose connection or stream it is about; none"),
+      ValueDeclaration("callback.user", .peer, "the user whose connection or stream it is about; none"),
       ValueDeclaration(
         "callback.reason", .choice(["none"] + VideoReason.allCases.map(\.rawValue)),
         "why video was disabled or enabled: 1 publisher, 2 subscriber, 3 quality"),
       ValueDeclaration(
         "session.mode", .choice(["none"] + VonageMode.allCases.map(\.rawValue)), "the session's media mode"),
-      ValueDeclaration("connections", .text, "the users of the other connections, sorted; none"),
-      ValueDeclaration("streams", .text, "the users of the streams of others, one for each, sorted; none"),
-      ValueDeclaration("streams.audio", .text, "those of them whose stream has audio; none"),
-      ValueDeclaration("streams.video", .text, "those of them whose stream has video; none"),
+      ValueDeclaration("connections", .peers, "the users of the other connections, sorted; none"),
+      ValueDeclaration("streams", .peers, "the users of the streams of others, one for each, sorted; none"),
+      ValueDeclaration("streams.audio", .peers, "those of them whose stream has audio; none"),
+      ValueDeclaration("streams.video", .peers, "those of them whose stream has video; none"),
       ValueDeclaration("publishers", .count, "this client's streams in the session"),
       ValueDeclaration("publish.audio", .flag, "publishAudio: whether sound is published"),
       ValueDeclaration("publish.video", .flag, "publishVideo: whether pictures are published"),
-      ValueDeclaration("subscribed", .text, "the users to whose streams subscribers are connected, sorted; none"),
-      ValueDeclaration("views", .text, "the users for whose streams the app has views, sorted; none"),
-      ValueDeclaration("video.disabled", .text, "the users whose video is disabled for a subscriber, sorted; none"),
+      ValueDeclaration("subscribed", .peers, "the users to whose streams subscribers are connected, sorted; none"),
+      ValueDeclaration("views", .peers, "the users for whose streams the app has views, sorted; none"),
+      ValueDeclaration("video.disabled", .peers, "the users whose video is disabled for a subscriber, sorted; none"),
       ValueDeclaration("signal.type", .text, "the type of the last signal that came"),
       ValueDeclaration("signal.data", .text, "its data"),
-      ValueDeclaration("signal.from", .text, "its sender"),
+      ValueDeclaration("signal.from", .peer, "its sender"),
     ]
 
   /// The callbacks of session, publishers and subscribers.
@@ -203,14 +203,19 @@ extension VonageApp {
       message(
         "resume", .clientToServer, "Takes the session up again on a new WebSocket.",
         [
-          secret, MessageField("received", .integer, "the number of the last signal"), streams,
-          MessageField("subscriptions", .list),
+          secret, MessageField("received", .integer, "the number of the last signal"),
+          MessageField("muted", .integer, "that of the last `muted`"), streams, MessageField("subscriptions", .list),
         ]),
       message("resumed", .serverToClient, "The session goes on.", [connections, streams]),
       message("disconnect", .clientToServer, "Leaves the session."),
       message(
         "disconnected", .serverToClient, "The client is out of the session.", [MessageField("reason", .string)]),
-      message("keepalive", .both, "Shows that the sender is there."),
+      message(
+        "keepalive", .both, "Shows that the sender is there.",
+        [
+          MessageField(
+            "received", .integer, going: .clientToServer, required: false, "the number of the last signal that came")
+        ]),
       message(
         "error", .serverToClient, "Refuses a message.",
         [
@@ -245,6 +250,8 @@ extension VonageApp {
         MessageField("number", .integer, "the peer connection's"),
         MessageField("description", .object, as: .description, required: false, "type, sdp and revision"),
         MessageField("ice", .object, required: false, "revision and all candidates so far"),
+        MessageField(
+          "from", .string, going: .serverToClient, required: false, "in a relayed session, the other connection's id"),
       ]),
     message(
       "videoQuality", .serverToClient, "The router disables or enables the video of a stream, or warns.",
@@ -265,14 +272,20 @@ extension VonageApp {
     message(
       "moderate", .clientToServer, "Disconnects or mutes another client.",
       [MessageField("request", .string), MessageField("connection", .string)]),
-    message("muted", .serverToClient, "A moderator has muted the client.", [MessageField("by", .string)]),
+    message(
+      "muted", .serverToClient, "A moderator has muted the client.",
+      [MessageField("by", .string), MessageField("number", .integer, required: false, "counted for each client")]),
     message(
       "rest", .clientToServer, "Stands for a request of the REST API.",
       [
-        MessageField("request", .string), MessageField("session", .string, required: false),
+        MessageField("request", .string), MessageField("number", .integer),
+        MessageField("session", .string, required: false),
         MessageField("mode", .string, required: false), MessageField("what", .string, required: false),
         MessageField("count", .integer, required: false), MessageField("code", .string, required: false),
       ]),
+    message(
+      "restAnswer", .serverToClient, "Answers it.",
+      [MessageField("number", .integer), MessageField("problem", .string, required: false, "why it is refused")]),
   ]
 
   private static func message(

@@ -32,8 +32,14 @@ final class Effects {
     switch entry.effect {
     case .action(let peer, let name, let arguments):
       guard let target = world.peer(peer) else { throw HarnessError("there is no peer '\(peer)'") }
-      let refusal = target.perform(UserAction(name, NamedValues(arguments)))
-      if !entry.refusal.allows(refusal?.reason) { note(refusal, entry, action: "\(peer).\(name)") }
+      let (action, time) = ("\(peer).\(name)", world.simulator.now)
+      let refusal = target.perform(UserAction(name, NamedValues(arguments))) { [weak self] refusal in
+        guard let self else { return }
+        // What looked like a success was none.
+        surprises.removeAll { $0.entry == entry.id && $0.finding.time == time }
+        if !entry.refusal.allows(refusal.reason) { note(refusal, entry, action: action) }
+      }
+      if !entry.refusal.allows(refusal?.reason) { note(refusal, entry, action: action) }
     case .fault(let fault, let duration):
       do {
         try faults.apply(fault, entry: entry.id, for: duration)

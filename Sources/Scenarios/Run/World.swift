@@ -220,7 +220,7 @@ final class World {
   ) -> () -> Void {
     let cameras = peers.filter { other in
       guard other !== peer, let settings = scenario.peer(other.name) else { return false }
-      return settings.video != nil && settings.devices.camera?.value != Scenario.Devices.Camera.none
+      return settings.video != nil
     }.map(\.videoRecord)
     let pairing = PicturePairing(cameras: cameras, body)
     for camera in cameras {

@@ -81,6 +81,8 @@ public final class Device {
   public var usesCustomCapturer = false
   /// Whether there are no pictures to send now.
   var isPictureMissing: Bool { isCameraInterrupted && !usesCustomCapturer }
+  /// The pictures that the app can send. A custom capturer needs no camera.
+  var pictures: CameraSource? { settings.camera ?? (usesCustomCapturer ? .talkingHead : nil) }
   /// The camera in use.
   public private(set) var cameraPosition: CameraPosition
   private var indicator = "none"

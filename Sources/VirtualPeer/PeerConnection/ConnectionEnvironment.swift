@@ -112,7 +112,7 @@ package final class ConnectionEnvironment {
   /// Starts the device's camera with the first connection that sends video, and watches what is shown.
   func beginVideo(_ connection: SessionConnection, settings: VideoSettings, sends: Bool) {
     if sends { device.setCamera(open: device.settings.camera != nil) }
-    let loop = videoLoop ?? VideoLoop(environment: self, settings: settings, source: device.settings.camera)
+    let loop = videoLoop ?? VideoLoop(environment: self, settings: settings, source: device.pictures)
     loop.remove(connection)
     loop.add(connection)
     videoLoop = loop

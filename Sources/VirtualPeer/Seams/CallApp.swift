@@ -58,6 +58,8 @@ public struct UserAction: Sendable {
   public let name: String
   /// The action's values.
   public let values: NamedValues
+  /// The number among the actions of its peer, from 1.
+  package var number = 0
 
   /// Creates an action.
   public init(_ name: String, _ values: NamedValues = NamedValues([])) {

@@ -30,13 +30,14 @@ public struct PeerEnvironment {
   /// The peer's settings in the scenario, as the vocabulary declares them.
   public let settings: NamedValues
   private let servers: [String: Endpoint]
+  private let onRefusal: (UserAction, ActionError) -> Void
 
   package init(
     name: String, userID: String, launchCount: Int = 1, clock: PeerClock, tasks: PeerTasks, random: RandomSource,
     network: PeerNetwork,
     device: Device, callKit: CallKit, pushKit: PushKit, connections: PeerConnectionFactory, trace: PeerTrace,
     settings: NamedValues,
-    servers: [String: Endpoint]
+    servers: [String: Endpoint], onRefusal: @escaping (UserAction, ActionError) -> Void = { _, _ in }
   ) {
     self.name = name
     self.userID = userID
@@ -52,7 +53,11 @@ public struct PeerEnvironment {
     self.trace = trace
     self.settings = settings
     self.servers = servers
+    self.onRefusal = onRefusal
   }
+
+  /// Says that an action which the app began has no effect after all, because a server refuses it.
+  public func refuse(_ action: UserAction, _ error: ActionError) { onRefusal(action, error) }
 
   /// Returns the address of a server of the product.
   ///

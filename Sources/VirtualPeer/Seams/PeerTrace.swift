@@ -138,7 +138,7 @@ public final class PeerTrace {
 
   /// Sets a declared value, such as `call.reason`.
   public func set(_ name: String, _ value: String) {
-    check(name) { $0.admits(value) }
+    check(name) { $0 != .peer && $0 != .peers && $0.admits(value) }
     trace.write(PeerEvents.value(name, String.self), subject, value)
   }
 
@@ -152,6 +152,15 @@ public final class PeerTrace {
   public func set(_ name: String, _ value: Int) {
     check(name) { $0 == .count }
     trace.write(PeerEvents.value(name, Int.self), subject, value)
+  }
+
+  /// Sets a declared value that names users: one or none of type `peer`, any number of type `peers`. They are written as
+  /// peers, sorted, and nobody as `none`.
+  public func set(_ name: String, users: [String]) {
+    check(name) { $0 == .peers || ($0 == .peer && users.count < 2) }
+    let names = users.map { peers.peer(ofUser: $0) }.sorted()
+    let text = names.isEmpty ? CommonVocabulary.nobody : names.joined(separator: " ")
+    trace.write(PeerEvents.value(name, String.self), subject, text)
   }
 
   private func check(_ name: String, _ fits: (ValueType) -> Bool) {

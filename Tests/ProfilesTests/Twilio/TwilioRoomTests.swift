@@ -197,4 +197,15 @@ import Vocabulary
     world.run(for: .seconds(2))
     #expect(world.value("alice", "room.state") == "connected" && world.value("alice", "roster") == "bob")
   }
+
+  @Test func `a request that the server cannot carry out is refused`() throws {
+    let world = try TwilioWorld()
+    for _ in 0..<2 { world.perform("alice", "create-room", [("room", .text("daily"))]) }
+    world.perform("alice", "complete-room", [("room", .text("weekly"))])
+    world.run(for: .seconds(1))
+    #expect(
+      world.fields("alice", "action-refused") == [
+        ["create-room", "there is a room 'daily' already"], ["complete-room", "there is no room 'weekly'"],
+      ])
+  }
 }

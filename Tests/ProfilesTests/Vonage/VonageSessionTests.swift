@@ -180,6 +180,29 @@ import Vocabulary
     #expect(try hash(seed: 5) != hash(seed: 6))
   }
 
+  @Test func `a signal that is one too many for its receiver is told to the sender`() throws {
+    let world = try VonageWorld()
+    world.connect("alice", "bob")
+    // Nothing that arrives at Bob is confirmed.
+    world.server.faults.add(SignallingFault(.drop, type: "signal", to: "bob"))
+    for number in 0...VonageClient.signalLimit {
+      world.perform("alice", "signal", [("data", .text("\(number)")), ("to", .text("bob"))])
+    }
+    world.run(for: .seconds(2))
+    #expect(world.values("alice", "code") == ["1550"])
+    #expect(world.fields("session", "signal.undeliverable") == [["signal", "bob"]])
+  }
+
+  @Test func `a request that no server answers is refused in the end`() throws {
+    let world = try VonageWorld()
+    world.server.faults.add(SignallingFault(.drop, type: "restAnswer", to: "alice"))
+    world.perform("alice", "create-session", [("session", .text("pair")), ("mode", .text("relayed"))])
+    world.run(for: .seconds(9))
+    #expect(world.values("alice", "action-refused") == [])
+    world.run(for: .seconds(2))
+    #expect(world.values("alice", "action-refused") == ["create-session"])
+  }
+
   // MARK: What comes from others
 
   @Test(arguments: [

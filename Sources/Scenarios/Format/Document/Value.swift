@@ -73,6 +73,10 @@ public struct Arguments: Sendable, Hashable {
   public subscript(_ name: String) -> Value? { entries.first { $0.name == name }?.value.value }
   /// Returns the location of an argument; nil when it is missing.
   public func span(of name: String) -> SourceSpan? { entries.first { $0.name == name }?.value.span }
+  /// The arguments that are texts.
+  package var texts: [String] {
+    entries.compactMap { if case .text(let text) = $0.value.value { text } else { nil } }
+  }
   /// Whether there are no arguments.
   public var isEmpty: Bool { entries.isEmpty }
 

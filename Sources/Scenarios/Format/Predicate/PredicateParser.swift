@@ -81,7 +81,7 @@ struct PredicateParser {
     return true
   }
 
-  private mutating func report(
+  private func report(
     _ code: DiagnosticCode, _ message: String, at token: PredicateToken, hint: String? = nil, _ reading: inout Reading
   ) {
     let span = node.span(ofLetters: token.start, length: token.length)
@@ -509,7 +509,9 @@ struct PredicateParser {
     }
     let unit: String? = if case .value(let path) = subject { path.unit } else { nil }
     switch type.check(value, unit: unit) {
-    case .fits: return value
+    case .fits:
+      checkPeers(in: value, of: type, at: token, &reading)
+      return value
     case .needsUnit(let example):
       report(
         .missingUnit, "'\(token.text)' has no unit", at: token,
@@ -519,6 +521,35 @@ struct PredicateParser {
       report(.predicateType, "expected \(wanted), found '\(token.text)'", at: token, hint: hint, &reading)
     }
     return nil
+  }
+}
+
+// MARK: - Names of peers
+
+extension PredicateParser {
+  /// Reports words that a value which names peers does not have, or hardly.
+  private func checkPeers(
+    in value: Value, of type: ValueType, at token: PredicateToken, _ reading: inout Reading
+  ) {
+    guard type == .peer || type == .peers, case .text(let text) = value, text != CommonVocabulary.nobody else { return }
+    let (peers, words) = (reading.scope.peers, text.split(separator: " ").map(String.init))
+    guard !peers.isEmpty else { return }
+    for word in words where !peers.contains(where: { $0.name == word }) {
+      if let peer = peers.first(where: { $0.identities.userID == word }) {
+        let message = "'\(word)' is the user id of \(peer.name), and values name peers"
+        return report(.unknownPeer, message, at: token, hint: "write \(peer.name)", &reading)
+      }
+      guard !peers.contains(where: { $0.identities.settings.contains(word) }) else { continue }
+      let message = "no peer is '\(YAMLNode.abbreviated(word))': this compares with a user that no peer is"
+      report(
+        .ineffective, message, at: token, hint: Suggestion.hint(for: word, among: peers.map(\.name), noun: "there are"),
+        &reading)
+    }
+    let sorted = words.sorted().joined(separator: " ")
+    if type == .peers, text != sorted {
+      let message = "such a value names peers in their order, with one blank between them"
+      report(.notAChoice, message, at: token, hint: "write \"\(sorted)\"", &reading)
+    }
   }
 }
 

@@ -179,10 +179,12 @@ struct CellReader {
       let isPuppet = peer.stack == .puppet
       let known = PeerVocabulary(
         profile: isProgram || isPuppet ? nil : vocabulary, isProgram: isProgram, isPuppet: isPuppet)
-      reading.scope.peers.append(Scope.PeerNames(name: draft.name, vocabulary: known, stack: peer.stack))
+      var scope = Scope.PeerNames(name: draft.name, vocabulary: known, stack: peer.stack)
       if !isProgram, let settings = draft.value.settings {
         peer.settings = self.settings(settings, of: known, &reading)
       }
+      scope.identities = (peer.userID, peer.settings.texts)
+      reading.scope.peers.append(scope)
       return peer
     }
   }

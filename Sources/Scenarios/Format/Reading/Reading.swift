@@ -259,6 +259,8 @@ struct Scope {
     }
     var profile: String? { vocabulary.profile?.profile }
     var interfaces: [String] = []
+    /// The user id, if it is another word than the name, and the texts among the settings, which may be one, too.
+    var identities: (userID: String?, settings: [String]) = (nil, [])
     /// The data channels that an action opens.
     var opensByAction: [String] = []
   }

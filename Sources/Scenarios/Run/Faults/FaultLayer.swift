@@ -178,7 +178,8 @@ final class FaultLayer {
       let state = try states.deviceConditions(of: peer)
       try lay(over: state, &instance) { condition.apply(to: &$0) }
       instance.reach = FaultReach(
-        state, instance.id, known: "the device was like that already", lack: "nothing of the app changed")
+        state, instance.id, known: "the device was like that already", isAskedLate: true,
+        lack: "nothing of the app changed")
     case .eventLateness(let peer, let names, let lateness):
       let state = try states.eventLateness(of: peer)
       let id = instance.id

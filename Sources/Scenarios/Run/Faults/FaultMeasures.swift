@@ -52,8 +52,11 @@ extension LayeredState.Measure where State == [STUNMethod: STUNError], Tally == 
 
 extension LayeredState.Measure where Tally == Int {
   /// Makes a measure for a state with one counter, which counts effects while the fault determines the state.
-  init(counting count: @escaping () -> Int) {
+  ///
+  /// - Parameter countsEnds: whether the change at the end of a fault counts, too.
+  init(countsEnds: Bool = false, counting count: @escaping () -> Int) {
     self.init(tally: count, shows: { step, earlier, later in step.changes { $0 } && later > earlier })
+    self.countsEnds = countsEnds
   }
 }
 

@@ -49,8 +49,12 @@ extension FaultReach {
   /// - Parameters:
   ///   - known: the reason if the fault makes no change.
   ///   - lack: the reason if nothing met the change.
-  init(_ state: any Layered, _ fault: FaultID, known: String, lack: @escaping @autoclosure () -> String) {
-    self.init(lack: state.lack(of: fault, known: known, lack())) { state.hasMet(fault) }
+  ///   - isAskedLate: whether the end of the fault may show that it met something.
+  init(
+    _ state: any Layered, _ fault: FaultID, known: String, isAskedLate: Bool = false,
+    lack: @escaping @autoclosure () -> String
+  ) {
+    self.init(lack: state.lack(of: fault, known: known, lack()), isAskedLate: isAskedLate) { state.hasMet(fault) }
   }
 
   /// Measures a change to a link. A host is told when its link goes down, and then offers it no packets: such a fault

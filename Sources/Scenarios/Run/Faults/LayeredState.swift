@@ -21,6 +21,8 @@ final class LayeredState<State: Equatable, Tally> {
     let shows: (_ step: FaultStep<State>, _ earlier: Tally, _ later: Tally) -> Bool
     /// Returns whether the step determined the state for some time, which matters to hosts that are told of the state.
     var lasts: (_ step: FaultStep<State>, _ earlier: Tally, _ later: Tally) -> Bool = { _, _, _ in false }
+    /// Whether what changes when a fault ends shows that it had an effect: it kept a device from what it does then.
+    var countsEnds = false
   }
 
   private struct Layer {
@@ -51,6 +53,8 @@ final class LayeredState<State: Equatable, Tally> {
   private var ended: Set<FaultID> = []
   /// The candidates as of the last commit, in order of start.
   private var candidates: [Candidate] = []
+  /// The candidates that have ended since the last commit.
+  private var leaving: [Candidate] = []
   /// The counts at the last commit.
   private var tally: Tally?
   /// The faults that have changed the state, including those that are over.
@@ -181,6 +185,7 @@ protocol Layered: AnyObject {
 extension LayeredState: Layered {
   func remove(_ fault: FaultID) {
     look()
+    if measure.countsEnds { leaving += candidates.filter { $0.fault == fault } }
     candidates.removeAll { $0.fault == fault }
     ended.insert(fault)
     unsettle(fault)
@@ -194,9 +199,19 @@ extension LayeredState: Layered {
     if layers.isEmpty { self.base = nil }
     // Effects of the change itself are attributed to the faults now in force.
     tally = measure.tally()
-    guard state != present else { return }
+    defer { leaving = [] }
+    guard let before = present, let tally, state != before else { return }
     present = state
     try write(state)
+    lookAtEnd(from: before, to: state, since: tally)
+  }
+
+  /// Finds a fault that met something as it ended: nothing but its change has gone, and that showed.
+  private func lookAtEnd(from before: State, to state: State, since earlier: Tally) {
+    for candidate in leaving where candidate.before == state && candidate.after == before {
+      let step = FaultStep(before: state, after: before, present: before)
+      if measure.shows(step, earlier, measure.tally()) { met.insert(candidate.fault) }
+    }
   }
 
   func hasChanged(by fault: FaultID) -> Bool { changing.contains(fault) }

@@ -107,7 +107,8 @@ final class LayeredWorld {
     let lifecycle: AppLifecycle = try world.participant(peer).lifecycle
     return deviceConditions.state(peer) {
       LayeredState(
-        read: { DeviceConditions() }, write: { lifecycle.set($0) }, measure: .init { lifecycle.changeCount })
+        read: { DeviceConditions() }, write: { lifecycle.set($0) },
+        measure: .init(countsEnds: true) { lifecycle.changeCount })
     }
   }
 
