@@ -265,7 +265,7 @@ final class MetricMonitor: Monitor {
 }
 
 extension Expectation.Metric {
-  var isOfBytes: Bool { value.unit == "bytes" || value.type == .byteSize }
+  package var isOfBytes: Bool { value.unit == "bytes" || value.type == .byteSize }
 
   /// Returns a value of the statistic with its unit.
   package func text(of number: Double) -> String {
