@@ -2,7 +2,7 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// The course of a number over the whole run, for charts: its samples, or of a counter its growth per second.
+/// The course of a number over the whole run, for charts: its samples, or of a counter its growth in each second.
 struct NumberCourse {
   private let isCounter: Bool
   /// The last sample of a counter.
@@ -13,9 +13,10 @@ struct NumberCourse {
 
   mutating func add(_ value: Double, at time: Instant) {
     guard isCounter else { return points.add(value, at: time) }
-    defer { last = (value, time) }
     // A counter that fell is another one.
-    guard let last, time > last.time, value >= last.value else { return }
+    guard let last, value >= last.value else { return self.last = (value, time) }
+    guard time - last.time >= .seconds(1) else { return }
     points.add((value - last.value) / (time - last.time).seconds, at: time)
+    self.last = (value, time)
   }
 }
