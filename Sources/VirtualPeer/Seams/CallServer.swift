@@ -39,8 +39,8 @@ public enum ServerMediaSource: Hashable, Sendable {
   /// Each client's own audio, decoded and encoded again.
   case echo
   /// What other connections of the same factory receive: `receiver.track` of a transceiver of one is a track that
-  /// another one can send. The packets are forwarded as they are (RFC 7667 section 3.7): one encoding of each track,
-  /// without an estimate of the bandwidth.
+  /// another one can send. The packets are forwarded as they are (RFC 7667 section 3.7): of each video the encoding and the
+  /// temporal layers that the estimated bandwidth of the receiver holds.
   case receivedTracks
 }
 
