@@ -187,7 +187,10 @@ import Testing
       if gate.admits(audio) { arrivals.append(packet) } else { talker.sequence &-= 1 }
     }
     let playback = Playback(settings: settings(minimum: 20))
-    playback.run(arrivals, until: .seconds(6))
+    playback.run(arrivals.prefix { $0.at < .zero + .milliseconds(2_500) }, until: .zero + .milliseconds(2_500))
+    // Nobody speaks: what is played has no time at which it was recorded.
+    #expect(playback.playedTimestamp == nil)
+    playback.run(arrivals.drop { $0.at < .zero + .milliseconds(2_500) }, until: .seconds(6))
     #expect(playback.statistics.concealedSamples == 0)
     #expect(playback.statistics.comfortSamples > 130 * 960)
     #expect(playback.currentDelay < .milliseconds(60))

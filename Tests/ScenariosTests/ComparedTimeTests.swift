@@ -47,6 +47,19 @@ import Testing
     #expect(finding.actual.contains("'a' has no value of \(Self.share) mean in any run: measured for"))
   }
 
+  @Test func `a window that opens with the call later than in another arm tells of another part of the channel`() throws
+  {
+    let text = Compared.text(
+      Self.arms, expect: "  - { delta: \(Self.share), arms: [b, a], gt: -100% }",
+      timeline: "  - { mark: from, when: bob.stats.inbound-rtp.audio.packetsReceived >= 40 }",
+      measure: "[{ metric: \(Self.share), window: [from, bye] }]")
+    let point = try #require(Compared.points(text).first)
+    let gap = try #require(point.gaps.first)
+    let words = /'b' has no value of .+ in any run: .*its window opened at .*s, in 'a' at .*s.*/
+    #expect(gap.text.wholeMatch(of: words) != nil, "\(gap.text)")
+    #expect(point.numbers.first?.values(of: "a").count == 3)
+  }
+
   @Test func `an arm whose sound starves keeps its bad number`() throws {
     let arms = "{ a: { alice.audio.bitrate: 16kbps }, b: { alice.audio.codecs: [PCMU], bob.audio.codecs: [PCMU] } }"
     let text = Compared.text(arms, line: ", rate: 40kbps", measure: "[\(Self.share), bob.q.mos]")

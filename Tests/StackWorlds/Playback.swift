@@ -45,6 +45,7 @@ package final class Playback {
   package var targetDelay: Interval { buffer.targetDelay }
   package var currentDelay: Interval { buffer.currentDelay }
   package var packetCount: Int { buffer.packetCount }
+  package var playedTimestamp: UInt32? { buffer.playedTimestamp }
   package var now: Instant { Instant(nanoseconds: 5_000_000 + Int64(Double(pulls) * pullInterval)) }
 
   package func insert(_ arrival: Arrival) {

@@ -282,7 +282,9 @@ package struct AudioJitterBuffer: ~Copyable {
         playNext(at: now)
       }
     }
-    playedTimestamp = isConcealing ? nil : nextTimestamp.map { timeline.timestamp(at: $0 - Int64(queue.count)) }
+    // In comfort noise the place in the stream stands still.
+    playedTimestamp =
+      isConcealing || source == .comfort ? nil : nextTimestamp.map { timeline.timestamp(at: $0 - Int64(queue.count)) }
     var (rms, peak) = queue.pop(samples, into: &output)
     if !decoder.producesSamples {
       rms = source == .silence ? 0 : level.linear

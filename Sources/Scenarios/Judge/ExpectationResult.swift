@@ -26,6 +26,8 @@ package struct ExpectationResult: Sendable {
   package var measured: Double?
   /// For how long of its window the number of an arm could be measured; nil for any other.
   package var measuredTime: Interval?
+  /// When the window of the number of an arm opened; nil for any other.
+  package var opened: Instant?
   /// The course of the number of an arm; nil for any other.
   package var course: ThinnedSeries?
   /// The distance of a failure from the expectation; see ``Finding/miss``.

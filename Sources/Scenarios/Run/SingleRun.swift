@@ -257,7 +257,8 @@ public struct SingleRun {
   private static func measurements(_ results: [ExpectationResult]) -> [Measurement] {
     results.filter { $0.measured != nil || $0.expectation.isJudgedAcrossSeeds }.map {
       Measurement(
-        id: $0.expectation.id, expected: $0.expected, measured: $0.measured, time: $0.measuredTime, course: $0.course)
+        id: $0.expectation.id, expected: $0.expected, measured: $0.measured, time: $0.measuredTime,
+        opened: $0.opened, course: $0.course)
     }
   }
 

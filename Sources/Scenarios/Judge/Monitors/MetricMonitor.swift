@@ -226,6 +226,7 @@ final class MetricMonitor: Monitor {
     if statistic == .rate, metric.isOfBytes { number *= 8 }
     ruling.measured = number
     if let measuredTime, let opened = span.openedAt {
+      ruling.opened = opened
       ruling.measuredTime = measuredTime.time(from: opened, to: span.closedAt ?? time)
     }
     let text = "\(statistic) is \(metric.text(of: number)), \(origin)"

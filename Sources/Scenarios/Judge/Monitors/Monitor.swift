@@ -27,6 +27,8 @@ final class Ruling {
   var measured: Double?
   /// For how long of its window the number of an arm could be measured.
   var measuredTime: Interval?
+  /// When the window of the number of an arm opened.
+  var opened: Instant?
   /// The distance of a failure from the expectation; see ``Finding/miss``.
   private(set) var miss: Double?
   /// Explains a failure, or why something was not tested, at the moment of the decision, because the state may change

@@ -74,6 +74,7 @@ package struct ArmComparison: Sendable {
       guard let measurement = result.measurements.first(where: { $0.id == expectation.id }) else { continue }
       note(measurement.course, of: index, result, arm)
       if let number = measurement.measured { numbers[index].samples[arm, default: [:]][result.seed] = number }
+      if let opened = measurement.opened { numbers[index].openings[arm, default: [:]][result.seed] = opened }
       if let time = measurement.time { numbers[index].times[arm, default: [:]][result.seed] = time }
     }
   }
@@ -153,13 +154,15 @@ package struct ArmComparison: Sendable {
   /// Whether some run received media.
   var isMediaReceived: Bool { runs.contains(where: \.isMediaReceived) }
 
-  /// Takes the values away that cannot be compared with those of other arms: of runs in which nobody received media, and
-  /// of those that could be measured for clearly less time.
+  /// Takes the values away that cannot be compared with those of other arms: of runs in which nobody received media, of
+  /// those whose window lies elsewhere, and of those that could be measured for clearly less time.
   private mutating func settle() {
     let isMediaReceived = isMediaReceived
     for index in numbers.indices {
       for run in runs where numbers[index].samples[run.arm]?[run.seed] != nil {
-        let lack = isMediaReceived && !run.isMediaReceived ? .noMedia : numbers[index].shortness(run.arm, run.seed)
+        let lack =
+          isMediaReceived && !run.isMediaReceived
+          ? .noMedia : numbers[index].shift(run.arm, run.seed) ?? numbers[index].shortness(run.arm, run.seed)
         if let lack { numbers[index].remove(run.arm, run.seed, lack) }
       }
     }

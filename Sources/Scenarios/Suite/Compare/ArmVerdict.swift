@@ -57,8 +57,26 @@ extension ArmComparison {
     }
   }
 
-  /// `measured for 3.4s to 3.8s, in 'b' for 10s`
+  /// `measured for 3.4s to 3.8s, in 'b' for 10s`, `its window opened at 5s, in 'a' at 2.5s`
   private static func text(_ lacks: [Lack]) -> String? {
+    let texts = [shortness(lacks), shift(lacks)].compactMap(\.self)
+    return texts.isEmpty ? nil : texts.joined(separator: "; ")
+  }
+
+  private static func shift(_ lacks: [Lack]) -> String? {
+    var (own, first): ([Interval], [Interval]) = ([], [])
+    var names: [String] = []
+    for case .elsewhere(let time, let arm, let other) in lacks {
+      own.append(time - .zero)
+      first.append(other - .zero)
+      names.append("'\(arm)'")
+    }
+    guard !own.isEmpty else { return nil }
+    return
+      "its window opened at \(range(own)), in \(names.inOrderOfAppearance.joined(separator: " and ")) at \(range(first))"
+  }
+
+  private static func shortness(_ lacks: [Lack]) -> String? {
     var (own, longest): ([Interval], [Interval]) = ([], [])
     var names: [String] = []
     for case .short(let time, let arm, let other) in lacks {

@@ -220,6 +220,13 @@ package struct CompareText {
         "\(ofShown.joined(separator: ", ")) \(ofShown.count == 1 ? "tells" : "tell") of pictures that come; "
           + "\(HarnessEvents.pictureAge.name) tells of those that fail to, too.")
     }
+    if measures("stats.inbound-rtp.video.freezeCount") || measures("stats.inbound-rtp.video.totalFreezesDuration"),
+      !measures(HarnessEvents.pictureAge.name)
+    {
+      notes.append(
+        "freezeCount and totalFreezesDuration tell of freezes that have ended; \(HarnessEvents.pictureAge.name) tells of a "
+          + "picture that stands still for good, too.")
+    }
     let scorers = numbers.compactMap { number in
       if case .score(let scorer, _, _) = number.kind { scorer } else { nil }
     }.inOrderOfAppearance

@@ -6,6 +6,8 @@ internal import Vocabulary
 extension ArmComparison {
   /// Why a run has no value that could be compared.
   package enum Lack: Sendable, Equatable {
+    /// Its window opened at clearly another time than in another arm.
+    case elsewhere(Instant, than: String, Instant)
     /// It was measured for clearly less of the window than in another arm.
     case short(Interval, than: String, Interval)
     /// Nobody received media, which somebody did in another run.
@@ -42,6 +44,8 @@ extension ArmComparison {
     package var samples: [String: [UInt64: Double]] = [:]
     /// For how long of its window it was measured, by arm and seed.
     var times: [String: [UInt64: Interval]] = [:]
+    /// When its window opened, by arm and seed.
+    var openings: [String: [UInt64: Instant]] = [:]
     /// Why runs have no value that could be compared, by arm and seed.
     var lacks: [String: [UInt64: Lack]] = [:]
 
@@ -115,16 +119,33 @@ extension ArmComparison {
       for (other, times) in times.sorted(by: { $0.key < $1.key }) {
         if let time = times[seed], time > longest?.time ?? own { longest = (other, time) }
       }
-      guard let longest, longest.time - own > max(Self.leastShortness, longest.time / 10) else { return nil }
+      guard let longest, longest.time - own > Self.tolerance(of: longest.time) else { return nil }
       return .short(own, than: longest.arm, longest.time)
     }
 
-    private static let leastShortness = Interval.seconds(1)
+    /// Returns why the value of a run cannot be compared with that of another arm and the same seed: its window opened
+    /// later, and so tells of another part of the channel. Nil if it can be.
+    func shift(_ arm: String, _ seed: UInt64) -> Lack? {
+      guard let own = openings[arm]?[seed] else { return nil }
+      var first: (arm: String, opened: Instant)?
+      for (other, openings) in openings.sorted(by: { $0.key < $1.key }) {
+        if let opened = openings[seed], opened < first?.opened ?? own { first = (other, opened) }
+      }
+      let time = max(times[arm]?[seed] ?? .zero, first.flatMap { times[$0.arm]?[seed] } ?? .zero)
+      guard let first, own - first.opened > Self.tolerance(of: time) else { return nil }
+      return .elsewhere(own, than: first.arm, first.opened)
+    }
+
+    /// By how much windows of a length may differ: by a tenth, a second at most, and the time between two samples at least.
+    private static func tolerance(of time: Interval) -> Interval {
+      min(.seconds(1), max(StatsSampler.period, time / 10))
+    }
 
     /// Adds the runs of other seeds.
     mutating func merge(_ other: Number) {
       for (arm, values) in other.samples { samples[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.times { times[arm, default: [:]].merge(values) { old, _ in old } }
+      for (arm, values) in other.openings { openings[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.lacks { lacks[arm, default: [:]].merge(values) { old, _ in old } }
     }
 

@@ -133,6 +133,7 @@ extension Measurement {
         .init("id", .string(id)), .init("expected", .string(expected)),
         .init("measured", measured.map { .number($0) } ?? .null),
       ] + (time.map { [.init("measuredNanoseconds", .integer($0.nanoseconds))] } ?? [])
+        + (opened.map { [.init("openedNanoseconds", .integer($0.nanoseconds))] } ?? [])
         + (course.map { [.init("course", $0.json)] } ?? []))
   }
 
@@ -141,6 +142,7 @@ extension Measurement {
     self.init(
       id: id, expected: expected, measured: json["measured"]?.real,
       time: json["measuredNanoseconds"]?.integer.map { Interval(nanoseconds: $0) },
+      opened: json["openedNanoseconds"]?.integer.map { Instant(nanoseconds: $0) },
       course: json["course"].flatMap(ThinnedSeries.init))
   }
 }
