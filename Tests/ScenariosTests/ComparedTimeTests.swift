@@ -91,15 +91,17 @@ import Testing
     #expect(point.numbers[0].values(of: "b").count == 3)
   }
 
-  @Test func `less than a second, and less than a tenth, makes no gap`() {
+  @Test func `a tenth of the window, a second and the time between two samples make no gap`() {
     var number = ArmComparison.Number(kind: .processor(.encoders))
     number.times = [
-      "a": [1: .milliseconds(9_100), 2: .seconds(1), 3: .seconds(8)],
-      "b": [1: .seconds(10), 2: .seconds(2), 3: .seconds(10)],
+      "a": [1: .milliseconds(9_100), 2: .milliseconds(1_750), 3: .seconds(8), 4: .seconds(1), 5: .seconds(38)],
+      "b": [1: .seconds(10), 2: .seconds(2), 3: .seconds(10), 4: .seconds(2), 5: .seconds(40)],
     ]
     #expect(number.shortness("a", 1) == nil)
     #expect(number.shortness("a", 2) == nil)
     #expect(number.shortness("a", 3) == .short(.seconds(8), than: "b", .seconds(10)))
+    #expect(number.shortness("a", 4) == .short(.seconds(1), than: "b", .seconds(2)))
+    #expect(number.shortness("a", 5) == .short(.seconds(38), than: "b", .seconds(40)))
     #expect(number.shortness("b", 3) == nil)
     number.times["c"] = [1: .seconds(11)]
     #expect(number.shortness("b", 1) == nil)
