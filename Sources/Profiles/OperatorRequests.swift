@@ -97,3 +97,26 @@ final class OperatorRequests {
     channel = nil
   }
 }
+
+/// The server's side.
+extension OperatorRequests {
+  /// Answers a request.
+  ///
+  /// - Parameters:
+  ///   - request: the message; nil for a text that is none.
+  ///   - text: writes a message as the product does.
+  ///   - carryOut: carries a request out, or returns why not.
+  static func answer(
+    _ request: MessageContent?, on socket: SignallingSocket, _ environment: ServerEnvironment,
+    text: (MessageContent) -> String, carryOut: (MessageContent) -> String?
+  ) {
+    guard let request, request.type == "rest", let number = request["number"]?.integer else {
+      return environment.malformed("request")
+    }
+    let problem = carryOut(request)
+    socket.send(
+      text(
+        MessageContent(
+          "restAnswer", JSON.members([("number", .integer(number)), ("problem", problem.map(JSON.string))]))))
+  }
+}

@@ -291,13 +291,8 @@ public final class TwilioRoomServer: CallServer {
   // MARK: The REST API and the account
 
   private func requested(_ text: String, on socket: SignallingSocket) {
-    guard let request = TwilioWire.message(text), request.type == "rest", let number = request["number"]?.integer
-    else { return environment.malformed("request") }
-    let problem = problem(of: request)
-    socket.send(
-      TwilioWire.text(
-        MessageContent(
-          "restAnswer", JSON.members([("number", .integer(number)), ("problem", problem.map(JSON.string))]))))
+    OperatorRequests.answer(
+      TwilioWire.message(text), on: socket, environment, text: TwilioWire.text, carryOut: problem(of:))
   }
 
   /// Carries a request out, or returns why not.

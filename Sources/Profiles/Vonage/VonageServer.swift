@@ -408,13 +408,8 @@ public final class VonageServer: CallServer {
   // MARK: The REST API and the account
 
   private func requested(_ text: String, on socket: SignallingSocket) {
-    guard let request = VonageWire.message(text), request.type == "rest", let number = request["number"]?.integer
-    else { return environment.malformed("request") }
-    let problem = problem(of: request)
-    socket.send(
-      VonageWire.text(
-        MessageContent(
-          "restAnswer", JSON.members([("number", .integer(number)), ("problem", problem.map(JSON.string))]))))
+    OperatorRequests.answer(
+      VonageWire.message(text), on: socket, environment, text: VonageWire.text, carryOut: problem(of:))
   }
 
   /// Carries a request out, or returns why not.

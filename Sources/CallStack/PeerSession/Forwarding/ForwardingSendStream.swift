@@ -7,8 +7,8 @@ internal import SDP
 /// Sends packets that another connection received, as one stream of this one: with its SSRC, its payload types and its
 /// extensions. Numbers and timestamps keep their distances, so that a gap stays a gap.
 ///
-/// What is lost on this connection is sent again from here. Of a simulcast, and of temporal
-/// layers, that is sent which the estimated bandwidth holds, and at least the base of the smallest encoding.
+/// What is lost on this connection is sent again from here. Of a simulcast, and of temporal layers, that is sent which the
+/// estimated bandwidth holds, and at least the base of the smallest encoding.
 final class ForwardingSendStream: RetransmittingStream {
   /// The place of one received stream among the numbers and timestamps that are sent.
   private struct Mapping {

@@ -166,14 +166,17 @@ final class ForwardingSource: ReceivedSource {
   }
 
   private func picture(_ video: VideoPayload) -> ForwardedPicture? {
-    let (id, base, format): (PictureID?, UInt8?, VideoFormat) =
-      switch video.descriptor {
-      case .vp8(let descriptor): (descriptor.pictureID, descriptor.temporalLayerZeroIndex, .vp8)
-      case .generic(let descriptor): (descriptor.pictureID.map { .long($0) }, descriptor.layer?.baseIndex, .generic)
-      case .vp9, .h264, .av1: (nil, nil, .av1)
-      }
-    guard let id else { return nil }
-    return ForwardedPicture(id: pictures.unwrap(id), base: base.map { bases.unwrap($0) } ?? 0, format: format)
+    switch video.descriptor {
+    case .vp8(let descriptor):
+      descriptor.pictureID.map { picture($0, base: descriptor.temporalLayerZeroIndex, .vp8) }
+    case .generic(let descriptor):
+      descriptor.pictureID.map { picture(.long($0), base: descriptor.layer?.baseIndex, .generic) }
+    case .vp9, .h264, .av1: nil
+    }
+  }
+
+  private func picture(_ id: PictureID, base: UInt8?, _ format: VideoFormat) -> ForwardedPicture {
+    ForwardedPicture(id: pictures.unwrap(id), base: base.map { bases.unwrap($0) } ?? 0, format: format)
   }
 
   // MARK: RTCP

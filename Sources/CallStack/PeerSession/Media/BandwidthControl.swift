@@ -71,6 +71,7 @@ struct BandwidthControl {
   private mutating func divide(among channels: [MediaChannel], _ limiter: RetransmissionLimiter, at now: Instant) {
     guard isAvailable else { return }
     let repairShare = repairShare(limiter.rate(at: now))
+    let isDelivered = forwards && deliversAll
     allocator.allocate(estimator.target.target, stable: estimator.target.stable)
     for channel in channels {
       switch channel {
@@ -82,7 +83,7 @@ struct BandwidthControl {
           path: estimator.target, at: now)
       case .forwarding(let forwarding):
         guard let send = forwarding.send, streams.contains(send.number) else { continue }
-        send.setRate(allocator.rate(of: send.number), isDelivered: deliversAll)
+        send.setRate(allocator.rate(of: send.number), isDelivered: isDelivered)
       }
     }
   }

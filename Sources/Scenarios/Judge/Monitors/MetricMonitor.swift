@@ -37,9 +37,8 @@ final class MetricMonitor: Monitor {
   private var opensWithPair = false
   private var opening = BorderReading()
   private var closing = BorderReading()
-  /// For how long the number could be measured, and its course; nil for any but one of an arm.
+  /// For how long the number could be measured; nil for any but one of an arm.
   private var measuredTime: MeasuredTime?
-  private var course: NumberCourse?
 
   convenience init(_ metric: Expectation.Metric, _ context: MonitorContext) {
     let across = metric.across == .seeds ? " across seeds" : ""
@@ -54,7 +53,7 @@ final class MetricMonitor: Monitor {
     self.init(metric, "\(delta)", isMeasure: delta.isMeasure, context)
     let time = MeasuredTime(metric, context)
     measuredTime = time
-    course = NumberCourse(metric)
+    ruling.course = NumberCourse(metric)
     time.start(metric.value.subject) { [unowned self] in context.later { [unowned self] in look(at: $0) } }
   }
 
@@ -76,8 +75,6 @@ final class MetricMonitor: Monitor {
     span.onChange = { [unowned self] in look(at: $0) }
     span.start()
   }
-
-  var courseOfNumber: ThinnedSeries? { course?.points }
 
   var isPending: Bool { ruling.isOpen && (span.waitsForAnchor || isClosing) }
 
@@ -113,7 +110,7 @@ final class MetricMonitor: Monitor {
   private func hear(_ record: TraceRecord) {
     guard let number = context.trace.value(of: record).flatMap({ Value($0).number }) else { return }
     heard.append(number)
-    course?.add(number, at: record.time)
+    ruling.course?.add(number, at: record.time)
     context.later { [unowned self] in look(at: $0) }
   }
 

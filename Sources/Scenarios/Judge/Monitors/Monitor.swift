@@ -29,6 +29,8 @@ final class Ruling {
   var measuredTime: Interval?
   /// When the window of the number of an arm opened.
   var opened: Instant?
+  /// The course of the number of an arm, over the whole run; nil for any other.
+  var course: NumberCourse?
   /// The distance of a failure from the expectation; see ``Finding/miss``.
   private(set) var miss: Double?
   /// Explains a failure, or why something was not tested, at the moment of the decision, because the state may change

@@ -44,12 +44,8 @@ struct QualityEstimator {
     measured = mouthToEar
     lastMeasured = mouthToEar ?? lastMeasured
     // What comes of several speakers is judged together.
-    let streams = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "audio" }
-    func sum(_ member: String) -> Double? {
-      let numbers = streams.compactMap { $0.number(member) }
-      return numbers.isEmpty ? nil : numbers.reduce(0, +)
-    }
-    guard let inbound = streams.first, let samples = sum("totalSamplesReceived"),
+    func sum(_ member: String) -> Double? { report.sum(member, of: "inbound-rtp", kind: "audio") }
+    guard let inbound = report.first("inbound-rtp", kind: "audio"), let samples = sum("totalSamplesReceived"),
       let concealed = sum("concealedSamples"), let events = sum("concealmentEvents"),
       let emitted = sum("jitterBufferEmittedCount"), let packets = sum("packetsReceived"),
       let bytes = sum("bytesReceived"), let delay = sum("jitterBufferDelay")
@@ -133,12 +129,7 @@ struct QualityEstimator {
 
 extension StatsReport.Entry {
   func number(_ member: String) -> Double? {
-    switch self[member] {
-    case .integer(let value)?: Double(value)
-    case .real(let value)?: value
-    case .flag(let value)?: value ? 1 : 0
-    case .text?, nil: nil
-    }
+    if case .flag(let value)? = self[member] { value ? 1 : 0 } else { self[member]?.number }
   }
 }
 

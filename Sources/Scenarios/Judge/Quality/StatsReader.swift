@@ -32,13 +32,7 @@ package final class StatsReader {
 
   /// Returns the number in its base unit, or nil while the statistic does not exist.
   func number(of path: ValuePath) -> Double? {
-    guard let value = report?(path.subject)?.value(of: path) else { return nil }
-    let number: Double
-    switch value {
-    case .integer(let integer): number = Double(integer)
-    case .real(let real): number = real
-    case .flag, .text: return nil
-    }
+    guard let number = report?(path.subject)?.value(of: path)?.number else { return nil }
     switch path.type.traceType {
     case .integer: return number.rounded()
     case .interval where path.isTimestamp: return number / 1_000

@@ -26,6 +26,14 @@ extension StatsReport {
     }
     return result
   }
+
+  /// Returns the sum of a member over all objects of a type, and of a kind; nil if none has it as a number.
+  func sum(_ member: String, of type: String, kind: String? = nil) -> Double? {
+    let numbers = entries.filter { $0.type == type && (kind == nil || $0.kind == kind) }.compactMap {
+      $0.number(member)
+    }
+    return numbers.isEmpty ? nil : numbers.reduce(0, +)
+  }
 }
 
 extension StatsReport.Value {
@@ -42,8 +50,8 @@ extension StatsReport.Value {
     }
   }
 
-  /// A number, as a floating-point one.
-  private var number: Double? {
+  /// A number, as a floating-point one; nil for a flag and a text.
+  var number: Double? {
     switch self {
     case .integer(let number): Double(number)
     case .real(let number): number

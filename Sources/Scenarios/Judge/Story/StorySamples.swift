@@ -24,9 +24,8 @@ struct StorySamples {
     if let bandwidth = report.selectedPair?.number("availableOutgoingBitrate") {
       add(bandwidth, .bandwidth, of: subject, at: time)
     }
-    let streams = report.entries.filter { $0.type == "inbound-rtp" }
     func sum(_ member: String, _ kind: String? = nil) -> Double {
-      streams.reduce(0) { $0 + (kind == nil || $1.kind == kind ? $1.number(member) ?? 0 : 0) }
+      report.sum(member, of: "inbound-rtp", kind: kind) ?? 0
     }
     let now = Counters(
       lost: sum("packetsLost"), received: sum("packetsReceived"), delay: sum("jitterBufferDelay", "audio"),

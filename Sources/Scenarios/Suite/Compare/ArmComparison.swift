@@ -55,7 +55,6 @@ package struct ArmComparison: Sendable {
       addScores(result, arm, cell.scenario.measuredWindow)
       add(result.sentOpus, of: arm)
       add(result.codecLoad, of: arm, seed: result.seed)
-      settle()
     }
     runs.append(
       Run(
@@ -155,8 +154,8 @@ package struct ArmComparison: Sendable {
   var isMediaReceived: Bool { runs.contains(where: \.isMediaReceived) }
 
   /// Takes the values away that cannot be compared with those of other arms: of runs in which nobody received media, of
-  /// those whose window lies elsewhere, and of those that could be measured for clearly less time.
-  private mutating func settle() {
+  /// those whose window lies elsewhere, and of those that could be measured for clearly less time. Call it after the last run.
+  mutating func settle() {
     let isMediaReceived = isMediaReceived
     for index in numbers.indices {
       for run in runs where numbers[index].samples[run.arm]?[run.seed] != nil {

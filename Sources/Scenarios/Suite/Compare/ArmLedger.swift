@@ -40,7 +40,8 @@ package struct ArmLedger {
   /// Ends a point of the matrix and judges its arms together.
   package mutating func close(overrides: [ScenarioOverride]) -> Closing {
     defer { self = ArmLedger() }
-    guard let comparison else { return Closing() }
+    guard var comparison else { return Closing() }
+    comparison.settle()
     var closing = Closing(comparison: comparison)
     guard isConclusive, comparison.arms.names.allSatisfy(completeArms.contains) else {
       closing.notJudged = comparison.deltas.count

@@ -57,36 +57,25 @@ extension ArmComparison {
     }
   }
 
+  /// A time of a run, and that of the run of another arm.
+  private typealias Times = (own: Interval, arm: String, other: Interval)
+
   /// `measured for 3.4s to 3.8s, in 'b' for 10s`, `its window opened at 5s, in 'a' at 2.5s`
   private static func text(_ lacks: [Lack]) -> String? {
-    let texts = [shortness(lacks), shift(lacks)].compactMap(\.self)
+    let short = lacks.compactMap { lack -> Times? in
+      if case .short(let own, let arm, let other) = lack { (own, arm, other) } else { nil }
+    }
+    let elsewhere = lacks.compactMap { lack -> Times? in
+      if case .elsewhere(let own, let arm, let other) = lack { (own - .zero, arm, other - .zero) } else { nil }
+    }
+    let texts = [phrase("measured", "for", short), phrase("its window opened", "at", elsewhere)].compactMap(\.self)
     return texts.isEmpty ? nil : texts.joined(separator: "; ")
   }
 
-  private static func shift(_ lacks: [Lack]) -> String? {
-    var (own, first): ([Interval], [Interval]) = ([], [])
-    var names: [String] = []
-    for case .elsewhere(let time, let arm, let other) in lacks {
-      own.append(time - .zero)
-      first.append(other - .zero)
-      names.append("'\(arm)'")
-    }
-    guard !own.isEmpty else { return nil }
-    return
-      "its window opened at \(range(own)), in \(names.inOrderOfAppearance.joined(separator: " and ")) at \(range(first))"
-  }
-
-  private static func shortness(_ lacks: [Lack]) -> String? {
-    var (own, longest): ([Interval], [Interval]) = ([], [])
-    var names: [String] = []
-    for case .short(let time, let arm, let other) in lacks {
-      own.append(time)
-      longest.append(other)
-      names.append("'\(arm)'")
-    }
-    guard !own.isEmpty else { return nil }
-    return
-      "measured for \(range(own)), in \(names.inOrderOfAppearance.joined(separator: " and ")) for \(range(longest))"
+  private static func phrase(_ verb: String, _ preposition: String, _ times: [Times]) -> String? {
+    guard !times.isEmpty else { return nil }
+    let arms = times.map { "'\($0.arm)'" }.inOrderOfAppearance.joined(separator: " and ")
+    return "\(verb) \(preposition) \(range(times.map(\.own))), in \(arms) \(preposition) \(range(times.map(\.other)))"
   }
 
   private static func range(_ times: [Interval]) -> String {

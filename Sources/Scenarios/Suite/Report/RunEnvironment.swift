@@ -53,7 +53,7 @@ enum ProcessorFeatures {
     "neon", "sve", "pmull",
   ]
 
-  private static var text: String? { try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8) }
+  private static let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
 
   /// The first processor's `model name` (x86); others tell none.
   static var model: String? {
