@@ -71,6 +71,17 @@ import Testing
     #expect(departures.last?.at == .zero + .milliseconds(10) && departures.count == 52)
   }
 
+  @Test func `audio that the estimate includes leaves at once, too, and costs the others its time`() {
+    var pacer = makePacer(80)
+    pacer.countsAudio = true
+    enqueue(&pacer, .audio, ssrc: 2, number: 1, size: 500, at: .zero)
+    enqueue(&pacer, .video, number: 2, size: 500, at: .zero)
+    let departures = run(&pacer, from: .zero)
+    // 500 bytes are 50 ms, of which 40 may be owed.
+    #expect(departures.map(\.number) == [1, 2])
+    #expect(departures.map(\.at) == [.zero, .zero + .milliseconds(10)])
+  }
+
   @Test func `the higher priority goes first, and sources of one take turns`() {
     var pacer = makePacer(100_000)
     let order: [(PacketPriority, UInt32, UInt16)] = [

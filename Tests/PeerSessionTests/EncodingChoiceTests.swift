@@ -13,16 +13,19 @@ import Testing
 
   private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
-  /// Notes a packet of each encoding of 100, 500 and 2000 kbit/s, and of the layers of the first if it has any.
+  private func packet(_ point: Point, _ kilobits: Int64?) -> ForwardedPacket {
+    ForwardedPacket(
+      transceiver: Transceiver.ID(number: 0), ssrc: 1, stream: point.encoding, number: 0, timestamp: 0, marker: true,
+      codec: Self.codec, encoding: point.encoding, layer: ForwardedLayer(index: point.layer, isSwitchPoint: true),
+      rate: kilobits.map { .kilobitsPerSecond($0) }, isEntry: false, picture: nil, payload: [0])
+  }
+
+  /// Notes a packet of each encoding of 100, 500 and 2000 kbit/s, or of the layers of the first if it has any.
   private func note(_ choice: inout EncodingChoice, layers: [Int64] = [], at milliseconds: Int64) {
-    let points =
-      layers.enumerated().map { (0, $0, $1) } + (layers.isEmpty ? [(0, 0, 100), (1, 0, 500), (2, 0, 2_000)] : [])
-    for (encoding, layer, kilobits) in points {
-      let packet = ForwardedPacket(
-        transceiver: Transceiver.ID(number: 0), ssrc: 1, stream: encoding, number: 0, timestamp: 0, marker: true,
-        codec: Self.codec, encoding: encoding, layer: ForwardedLayer(index: layer, isSwitchPoint: true),
-        rate: .kilobitsPerSecond(kilobits), isEntry: false, picture: nil, payload: [0])
-      choice.note(packet, at: at(milliseconds))
+    let encodings: [(Point, Int64)] = [100, 500, 2_000].enumerated().map { (Point(encoding: $0, layer: 0), $1) }
+    let own = layers.enumerated().map { (Point(encoding: 0, layer: $0), $1) }
+    for (point, kilobits) in layers.isEmpty ? encodings : own {
+      choice.note(packet(point, kilobits), at: at(milliseconds))
     }
   }
 
@@ -106,6 +109,15 @@ import Testing
       now += hold - 1
       #expect(choice.wanted == Point(encoding: 0, layer: 0), "\(hold)")
     }
+  }
+
+  @Test func `an encoding whose rate is not known yet is not chosen before one that is`() {
+    var choice = EncodingChoice()
+    set(&choice, 10_000)
+    for encoding in 0..<3 { choice.note(packet(Point(encoding: encoding, layer: 0), nil), at: at(0)) }
+    #expect(choice.wanted == Point(encoding: 0, layer: 0) && choice.rates == [] && choice.rate == .zero)
+    choice.note(packet(Point(encoding: 1, layer: 0), 500), at: at(100))
+    #expect(choice.wanted == Point(encoding: 1, layer: 0))
   }
 
   @Test func `an encoding of which nothing comes is not there`() {

@@ -20,7 +20,8 @@ struct EncodingChoice {
 
   private struct Offer {
     let point: Point
-    let rate: DataRate
+    /// The rate; nil for what has just begun, which is not chosen for its size.
+    let rate: DataRate?
     let last: Instant
   }
 
@@ -50,8 +51,8 @@ struct EncodingChoice {
   /// Since when the share has been too small for the encoding that is sent.
   private var shortSince: Instant?
 
-  /// The rates of what is there, in rising order of size.
-  var rates: [DataRate] { offers.map(\.rate) }
+  /// The known rates of what is there, in rising order of size.
+  var rates: [DataRate] { offers.compactMap(\.rate) }
 
   /// The rate of what is wanted.
   var rate: DataRate { offers.first { $0.point == wanted }?.rate ?? .zero }
@@ -87,13 +88,13 @@ struct EncodingChoice {
   /// Stays with the base of the encoding that is sent while all of it arrives, and for a while if it may again.
   private mutating func keepEncoding(of before: Point?, at now: Instant) {
     guard let before, let wanted, wanted.encoding < before.encoding, let share,
-      let base = offers.first(where: { $0.point.encoding == before.encoding })
+      let base = offers.first(where: { $0.point.encoding == before.encoding }), let rate = base.rate
     else { return shortSince = nil }
     if isDelivered {
       shortSince = nil
     } else {
       let hasRisen = rose.map { now - $0 < Self.patience.afterRise } ?? false
-      let isDeep = Double(share.bitsPerSecond) < Self.patience.share * Double(base.rate.bitsPerSecond)
+      let isDeep = Double(share.bitsPerSecond) < Self.patience.share * Double(rate.bitsPerSecond)
       let since = shortSince ?? now
       guard now - since < Self.patience.time, hasRisen || !isDeep else { return shortSince = nil }
       shortSince = since
@@ -111,8 +112,8 @@ struct EncodingChoice {
   private func largest(of encoding: Int? = nil, times factor: (Point) -> Double) -> Offer? {
     guard let share else { return nil }
     return offers.last { offer in
-      (encoding == nil || offer.point.encoding == encoding)
-        && Double(offer.rate.bitsPerSecond) * factor(offer.point) <= Double(share.bitsPerSecond)
+      guard let rate = offer.rate, encoding == nil || offer.point.encoding == encoding else { return false }
+      return Double(rate.bitsPerSecond) * factor(offer.point) <= Double(share.bitsPerSecond)
     }
   }
 

@@ -22,8 +22,8 @@ public struct ForwardedPacket: Sendable {
   package let encoding: Int
   /// The temporal layer of its frame.
   package let layer: ForwardedLayer
-  /// The rate at which this encoding was received lately up to this layer, with all headers.
-  package let rate: DataRate
+  /// The rate at which this encoding was received lately up to this layer, with all headers; nil when it has just begun.
+  package let rate: DataRate?
   /// Whether a decoder can begin here: true for audio, for video at the first packet of a key frame.
   package let isEntry: Bool
   /// The numbers of its picture; nil for a format in which a gap between them means nothing.

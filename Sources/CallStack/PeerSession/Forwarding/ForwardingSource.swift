@@ -158,11 +158,13 @@ final class ForwardingSource: ReceivedSource {
     return layer
   }
 
-  /// Counts the bytes of a packet. Returns the rate of its layer and those below.
-  private func rate(_ byteCount: Int, _ layer: Int, at now: Instant) -> DataRate {
+  /// Counts the bytes of a packet. Returns the rate of its layer and those below; nil if that of one is not known.
+  private func rate(_ byteCount: Int, _ layer: Int, at now: Instant) -> DataRate? {
     while rates.count <= layer { rates.append(ReceivedRate()) }
     rates[layer].add(byteCount, at: now)
-    return rates.indices.prefix(layer + 1).reduce(.zero) { $0 + rates[$1].rate(at: now) }
+    return rates.indices.prefix(layer + 1).reduce(.zero) { sum, index in
+      sum.flatMap { sum in rates[index].rate(at: now).map { sum + $0 } }
+    }
   }
 
   private func picture(_ video: VideoPayload) -> ForwardedPicture? {

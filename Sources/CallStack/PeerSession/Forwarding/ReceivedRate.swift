@@ -5,8 +5,9 @@ internal import CongestionControl
 struct ReceivedRate {
   private static let slots = 10
   private static let slot = Interval.milliseconds(250)
-  /// The shortest time that is measured over: a key frame and what follows it in this time come at about the mean rate.
-  private static let shortest = Interval.milliseconds(300)
+  /// The shortest time that is measured over. A stream begins with a key frame: the first packets of it tell too little,
+  /// and all of them at once too much.
+  private static let shortest = Interval.seconds(1)
   /// What comes after so long a pause begins anew: the camera was off.
   private static let pause = Interval.milliseconds(750)
 
@@ -27,14 +28,13 @@ struct ReceivedRate {
     sum += byteCount
   }
 
-  /// Returns the rate, over less than all slots at the beginning.
-  mutating func rate(at now: Instant) -> DataRate {
+  /// Returns the rate, over less than all slots at the beginning; nil as long as that is too short.
+  mutating func rate(at now: Instant) -> DataRate? {
     advance(to: now)
-    guard let beginning else { return .zero }
+    guard let beginning, now - beginning >= Self.shortest else { return nil }
     // The slot of now is not full yet.
     let oldest = Instant.zero + Self.slot * (newest - Int64(Self.slots) + 1)
-    let span = max(Self.shortest, now - max(beginning, oldest))
-    return DataRate(byteCount: sum, per: span)
+    return DataRate(byteCount: sum, per: now - max(beginning, oldest))
   }
 
   private mutating func advance(to now: Instant) {
