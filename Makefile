@@ -35,9 +35,10 @@ test: prepare ## builds and runs all tests
 	swift build --build-tests $(BUILD_FLAGS)
 	swift test --skip-build --disable-xctest
 
+# Beside the tests, so that the modules of this package are not built again.
 examples: prepare ## builds and tests the packages in Examples, each as somebody else's
 	for example in Examples/*/; do \
-	  swift test --package-path $$example --scratch-path .build-examples --disable-xctest $(BUILD_FLAGS) || exit; done
+	  swift test --package-path $$example --scratch-path .build --disable-xctest $(BUILD_FLAGS) || exit; done
 
 interop: build ## calls other software and itself, live; INTEROP="--only relay" and the like choose
 	@interop/all $(INTEROP)
@@ -80,4 +81,4 @@ bench: build-bench ## measures speed against the figures we aim for
 	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) $(PLANTED) .build-fuzz .build-asan .build-tsan .build-examples .fuzz callsim-runs interop-runs interop/.venv interop/.venv-scores interop/.pion
+	rm -rf .build $(RELEASE) $(PLANTED) .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv interop/.venv-scores interop/.pion

@@ -260,6 +260,16 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
   }
 }
 
+/// Whether the tests run an optimised form of a target, with its assertions: of what plays calls, where tests are built once
+/// and for all. A variable of its own, because no flag may reach those whose package depends on this one.
+func isOptimizedForTests(_ target: Target) -> Bool {
+  guard Context.environment["CALLSIM_OPTIMIZED_TESTS"] != nil, Context.environment["CALLSIM_FUZZ"] == nil else {
+    return false
+  }
+  return target.path?.hasPrefix(stack) ?? false
+    || ["CallCore", "SimNet", "VirtualPeer", "ScenarioJudge"].contains(target.name)
+}
+
 let ownC = ["CVirtualClock", "CNamespace", "CAllocationCount"]
 for target in package.targets where target.type != .system && !ownC.contains(target.name) {
   target.swiftSettings = [
@@ -269,6 +279,10 @@ for target in package.targets where target.type != .system && !ownC.contains(tar
     .enableUpcomingFeature("MemberImportVisibility"),
     .define("PLANTED_DEFECTS", .when(configuration: .debug)),
   ]
+  if isOptimizedForTests(target) {
+    target.swiftSettings?.append(
+      .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+  }
   if target.name.hasPrefix("Fuzz") { target.swiftSettings?.append(.unsafeFlags(["-parse-as-library"])) }
   if Context.environment["CI"] != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

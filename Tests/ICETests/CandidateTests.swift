@@ -20,7 +20,7 @@ import Testing
         endpoint("198.51.100.1:50000"), mapped: endpoint("203.0.113.1:1"), server: server, over: $0
       ).priority
     }
-    #expect(priorities == [2 << 24 | 0xFFFFFF, 1 << 24 | 0xFFFFFF, 0xFFFFFF])
+    #expect(priorities == [0x2FF_FFFF, 0x1FF_FFFF, 0xFF_FFFF])
   }
 
   @Test func `a pair's priority is symmetric but for one bit`() {

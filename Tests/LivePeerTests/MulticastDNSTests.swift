@@ -9,8 +9,9 @@ import Testing
     [36] + Array("5df3f44b-8737-4fa0-a707-d72a4532e84b".utf8) + [5] + Array("local".utf8) + [0]
 
   private static func response(questions: Int = 0, _ records: [[UInt8]]) -> [UInt8] {
-    [0, 0, 0x84, 0, 0, UInt8(questions), 0, UInt8(records.count), 0, 0, 0, 0]
-      + (0..<questions).flatMap { _ in encodedName + [0, 1, 0, 1] } + records.flatMap { $0 }
+    let header: [UInt8] = [0, 0, 0x84, 0, 0, UInt8(questions), 0, UInt8(records.count), 0, 0, 0, 0]
+    let question: [UInt8] = encodedName + [0, 1, 0, 1]
+    return header + [[UInt8]](repeating: question, count: questions).joined() + records.joined()
   }
 
   private static func record(_ owner: [UInt8], type: UInt8, _ data: [UInt8]) -> [UInt8] {

@@ -33,7 +33,7 @@ func av1Unit(_ kind: UInt8, layers: UInt8? = nil, _ payload: [UInt8]) -> [UInt8]
   @Test func `a unit's layers travel`() throws {
     let frame = av1Unit(6, layers: 0x48, [1, 2, 3])
     let payloads = try #require(packetized(of: frame, as: .av1(isKeyFrame: false), limits: .init(maximum: 100)))
-    #expect(payloads.map(\.bytes) == [[0x10, 6 << 3 | 4, 0x48, 1, 2, 3]])
+    #expect(payloads.map(\.bytes) == [[0x10, 0x34, 0x48, 1, 2, 3]])
     #expect(joined(payloads.map(\.bytes)) == frame)
   }
 
@@ -43,7 +43,7 @@ func av1Unit(_ kind: UInt8, layers: UInt8? = nil, _ payload: [UInt8]) -> [UInt8]
     let frame = av1Unit(2, []) + sequence + av1Unit(8, [4]) + picture + av1Unit(15, [0, 0])
     let payloads = try #require(packetized(of: frame, as: .av1(isKeyFrame: true), limits: .init(maximum: 100)))
     // W is 2 and N is set.
-    #expect(payloads.map(\.bytes) == [[0x28, 2, 1 << 3, 9, 6 << 3, 1, 2]])
+    #expect(payloads.map(\.bytes) == [[0x28, 2, 0x08, 9, 0x30, 1, 2]])
     #expect(joined(payloads.map(\.bytes)) == sequence + picture)
   }
 

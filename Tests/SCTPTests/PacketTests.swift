@@ -98,7 +98,7 @@ import Testing
     let checksum = Array(bytes[8..<12])
     bytes.replaceSubrange(8..<12, with: [0, 0, 0, 0])
     let expected = CRC32C.checksum(of: bytes.span.bytes)
-    #expect(checksum == (0..<4).map { UInt8(truncatingIfNeeded: expected >> (8 * UInt32($0))) })
+    #expect(checksum.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == expected)
   }
 
   @Test func `a changed byte makes the checksum wrong`() {

@@ -164,7 +164,7 @@ struct PcapngTests {
     let block = blocks[1]
     #expect(block.type == 10)
     #expect(block.body.prefix(8) == [0x4B, 0x53, 0x4C, 0x54, 21, 0, 0, 0])
-    #expect(block.body.dropFirst(8) == Array((text + "x").utf8)[...] + [0, 0, 0])
+    #expect(Array(block.body.dropFirst(8)) == Array((text + "x\0\0\0").utf8))
   }
 
   @Test func `what no IP header fits is counted and left out`() throws {

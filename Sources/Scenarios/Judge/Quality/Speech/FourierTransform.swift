@@ -35,7 +35,7 @@ struct FourierTransform {
       combine(half)
       half *= 2
     }
-    return (0...size / 2).map { real[$0] * real[$0] + imaginary[$0] * imaginary[$0] }
+    return (0...size / 2).map { (bin: Int) -> Double in real[bin] * real[bin] + imaginary[bin] * imaginary[bin] }
   }
 
   /// Makes transforms of twice the length from pairs of transforms with the length `half`.
