@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Lays our E-model, STOI and log-spectral distance beside PESQ, over the ready comparisons of audio.
+"""Lays our E-model, STOI and log-spectral distance beside PESQ or ViSQOL, over the ready comparisons of audio, or our
+PSNR and SSIM beside VMAF, over those of video.
 
-    interop/scores.py [--callsim PATH] [--seeds 8] [--speech generated] [--speech natural] [--keep FOLDER] [--quick]
+    interop/scores.py [--callsim PATH] [--scorer pesq|visqol|vmaf] [--seeds 8] [--speech generated] [--speech natural]
+                      [--keep FOLDER] [--quick]
 
 Generated speech is that of the simulated microphone. Natural speech is five sentences of LibriVox, which are in the public
-domain, from Debian's package pocketsphinx-testdata; they are used from where they are installed. PESQ is the Python package
-`pesq`, in a virtual environment of its own. Its licence allows to evaluate the algorithm: nothing of it is shipped.
+domain, from Debian's package pocketsphinx-testdata; they are used from where they are installed. The scorers are Python
+packages in a virtual environment of their own. The licence of PESQ allows to evaluate the algorithm: nothing of it is
+shipped. ViSQOL takes as long as what it scores, so that it scores one file alone.
 
-It prints the rank correlation of every number with PESQ over all arms at all points. With --keep the pages and the data of
-the comparisons stay in a folder. --quick plays one file with three seeds. It ends with 0, with 1 if a comparison fails or
-has fewer scores than runs, with 7 when this machine cannot get PESQ or the speech.
+It prints the rank correlation of every number with the scorer over all arms at all points. With --keep the pages and the
+data of the comparisons stay in a folder. --quick plays one file with three seeds. It ends with 0, with 1 if a comparison
+fails or has fewer scores than runs, with 7 when this machine cannot get the scorer or the speech.
 """
 
 import argparse
@@ -26,27 +29,33 @@ import wave
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("pesq==0.0.4", "numpy")
 SENTENCES = Path("/usr/share/pocketsphinx/test/data/librivox")
 
-# Opus at random loss and in bursts, with FEC and RED and without, and the telephone codecs.
-COMPARISONS = ("opus-fec", "red-against-fec", "opus-bitrate", "opus-ptime", "audio-codecs")
+# Of each scorer the packages, what must import, and what it scores: Opus at random loss and in bursts, with FEC and RED and
+# without, and the telephone codecs; codecs, layers and rates of video.
+SCORERS = {
+    "pesq": (("pesq==0.0.4", "numpy"), "numpy, pesq",
+             ("opus-fec", "red-against-fec", "opus-bitrate", "opus-ptime", "audio-codecs")),
+    "visqol": (("visqol-python[lattice]==3.8.0", "numpy"), "visqol, ai_edge_litert", ("opus-bitrate",)),
+    "vmaf": (("imageio-ffmpeg==0.8.1",), "imageio_ffmpeg", ("video-codecs", "video-codecs-far-and-narrow", "temporal-layers")),
+}  # fmt: skip
 
 
 class Unavailable(Exception):
     pass
 
 
-def environment():
-    """The environment in which `python3` has PESQ."""
+def environment(scorer):
+    """The environment in which `python3` has the scorer."""
+    packages, imports, _ = SCORERS[scorer]
     folder = Path(os.environ.get("SCORES_VENV", Path(__file__).with_name(".venv-scores")))
     python = folder / "bin" / "python3"
-    if not python.exists() or subprocess.run([python, "-c", "import numpy, pesq"], capture_output=True).returncode != 0:
+    if not python.exists() or subprocess.run([python, "-c", f"import {imports}"], capture_output=True).returncode != 0:
         venv.create(folder, with_pip=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES]
+        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
         done = subprocess.run(pip, capture_output=True, text=True)
         if done.returncode != 0:
-            raise Unavailable(f"{PACKAGES[0]} cannot be had: {done.stderr.strip().splitlines()[-1:]}")
+            raise Unavailable(f"{packages[0]} cannot be had: {done.stderr.strip().splitlines()[-1:]}")
     return os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
 
 
@@ -115,22 +124,23 @@ def play(options, folder, speech, env):
         peers.write_text(re.sub(r"mic: speech", "mic: { file: natural.wav }", peers.read_text()))
     for file in work.glob("*.yaml"):
         file.write_text(with_measures(file.read_text()))
-    files = [work / f"{name}.yaml" for name in (COMPARISONS[:1] if options.quick else COMPARISONS)]
+    names = SCORERS[options.scorer][2]
+    files = [work / f"{name}.yaml" for name in (names[:1] if options.quick else names)]
     report = work / "report.json"
     command = [options.callsim, "compare", *files, "--quiet", "--seeds", "3" if options.quick else str(options.seeds),
-               "--scorer", "pesq", "--correlate", "pesq", "--report", f"json={report},html={work / 'page.html'}"]
+               "--scorer", options.scorer, "--correlate", options.scorer, "--report", f"json={report},html={work / 'page.html'}"]
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise SystemExit(1)
     return json.loads(report.read_text())
 
 
-def show(speech, report):
+def show(speech, report, scorer):
     """Prints the correlations, and returns whether every run was scored."""
     runs = sum(len(point["runs"]) for point in report["points"])
     scored = sum(
         len(arm["samples"])
-        for point in report["points"] for number in point["numbers"] if number["name"].startswith("bob.pesq")
+        for point in report["points"] for number in point["numbers"] if number["name"].startswith(f"bob.{scorer}")
         for arm in number["arms"].values())
     print(f"\n{speech} speech: {scored} of {runs} runs have a score")
     print(f"  {'':44}{'arms at points':>14}{'Spearman':>10}{'Kendall':>10}")
@@ -145,19 +155,21 @@ def show(speech, report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--callsim", default=ROOT / ".build-release" / "release" / "callsim", type=Path)
+    parser.add_argument("--scorer", default="pesq", choices=SCORERS)
     parser.add_argument("--seeds", default=8, type=int)
     parser.add_argument("--speech", action="append", choices=("generated", "natural"))
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     try:
-        env = environment()
+        env = environment(options.scorer)
+        # Pictures are the same, whatever is spoken.
+        speeches = options.speech or ("generated",) if options.scorer == "vmaf" else options.speech or ("generated", "natural")
         with tempfile.TemporaryDirectory() as temporary:
             folder = options.keep or Path(temporary)
             folder.mkdir(parents=True, exist_ok=True)
             complete = [
-                show(speech, play(options, folder, speech, env))
-                for speech in options.speech or ("generated", "natural")
+                show(speech, play(options, folder, speech, env), options.scorer) for speech in speeches
             ]
     except Unavailable as error:
         print(f"scores: {error}", file=sys.stderr)

@@ -22,14 +22,35 @@ package struct ScorerPreset: Sendable {
     remedy: "install it where python3 finds it: python3 -m pip install numpy pesq; mind the licence of ITU-T P.862")
 
   private static let visqol = ScorerPreset(
-    name: "visqol", title: "ViSQOL, speech mode",
-    command: "visqol --use_speech_mode --reference_file {ref16} --degraded_file {deg16}",
-    check: "command -v visqol", remedy: "build it from github.com/google/visqol, and put visqol in PATH")
+    name: "visqol", title: "ViSQOL, speech mode, by the Python package visqol-python",
+    command: """
+      python3 -c 'import sys, visqol
+      api = visqol.VisqolApi()
+      api.create(mode="speech")
+      print(api.measure(sys.argv[1], sys.argv[2]).moslqo)' {ref16} {deg16}
+      """,
+    // Without the lattice the package maps to other scores than the program of its inventors.
+    check: "python3 -c 'import visqol, ai_edge_litert'",
+    remedy: "install it where python3 finds it: python3 -m pip install 'visqol-python[lattice]'")
 
-  /// The program prints its score last, on standard error.
+  /// FFmpeg prints the score among much else on standard error.
   private static let vmaf = ScorerPreset(
-    name: "vmaf", title: "VMAF of the pictures", command: "vmaf --reference {refvideo} --distorted {degvideo} 2>&1",
-    check: "command -v vmaf", remedy: "build it from github.com/Netflix/vmaf, and put vmaf in PATH")
+    name: "vmaf", title: "VMAF of the pictures, by FFmpeg's filter libvmaf",
+    command: ffmpeg + """
+      log=$("$ffmpeg" -hide_banner -nostdin -i {degvideo} -i {refvideo} -lavfi libvmaf -f null - 2>&1) || {
+        echo "$log"
+        exit 1
+      }
+      echo "$log" | sed -n 's/.*VMAF score: //p'
+      """,
+    check: ffmpeg + "\"$ffmpeg\" -hide_banner -filters 2>&1 | grep -q libvmaf",
+    remedy: "put an ffmpeg with libvmaf in PATH, or install one where python3 finds it: "
+      + "python3 -m pip install imageio-ffmpeg")
+
+  /// Finds the FFmpeg of the Python package imageio-ffmpeg, which has the filter where those of distributions lack it, or
+  /// else the one in PATH.
+  private static let ffmpeg =
+    "ffmpeg=$(python3 -c 'import imageio_ffmpeg as f; print(f.get_ffmpeg_exe())' 2>/dev/null || echo ffmpeg)\n"
 
   /// Whether this machine has it.
   package var isInstalled: Bool {
