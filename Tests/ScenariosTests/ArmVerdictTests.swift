@@ -71,6 +71,35 @@ import Testing
     #expect(report.json(.current)["points"]?.array?.first?["gaps"]?.array?.count == 1)
   }
 
+  @Test func `a difference that two arms are expected to have hides no value of a third`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.ptime: 60ms }, c: { alice.audio.ptime: 40ms } }",
+      expect: "  - { delta: bob.q.mos, arms: [c, b], gt: -4 }", measure: "[bob.q.concealment]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.numbers.map(\.title) == ["bob.q.concealment mean", "bob.q.mos mean"])
+    #expect(point.numbers[1].values(of: "a").count == 3 && point.gaps.isEmpty)
+    #expect(point.completeArms == ["a", "b", "c"] && point.deltas.count == 1)
+  }
+
+  @Test func `where nothing can be told of the arms the text says why`() throws {
+    var point = try Self.point(measure: "[bob.q.concealment]")
+    point.setSamples(["a": [1: 0.1, 2: 0.2], "b": [1: 0.2, 2: 0.1]])
+    var line = CompareReport([point]).bestLine(0)
+    #expect(line == "no arm is judged: no difference of two arms has a probability")
+    point.setSamples(["a": Self.low, "b": [1: 0.2]])
+    line = CompareReport([point]).bestLine(0)
+    #expect(line == "no arm is judged: only a has all numbers in all runs")
+  }
+
+  @Test func `two directions of one number are refused`() {
+    let text = Compared.load(
+      Compared.text(
+        "{ a: {}, b: {} }", expect: "  - { delta: \(Compared.heard), arms: [b, a], better: lower, lt: 9 }",
+        measure: "[{ metric: \(Compared.heard), better: higher }]")
+    ).report.rendered(as: .text(color: false))
+    #expect(text.contains("'better: lower' contradicts 'better: higher' of the same number"), "\(text)")
+  }
+
   @Test func `of costs alone nothing is said`() throws {
     var point = try Self.point(measure: "[\(Compared.sent), { metric: \"wire.bytes(from: alice)\", better: lower }]")
     point.setSamples(["a": Self.low, "b": Self.high])

@@ -73,6 +73,43 @@ import Testing
     #expect(try Compared.points(text.replacing(follows, with: timed)).first?.channelDifference == nil)
   }
 
+  @Test func `a fault in the last part of a second is another channel, too`() throws {
+    let follows = "  - { after: 1100ms, of: bob.connected, fault: link.set, link: a, loss: 100% }"
+    let slow = Compared.text(
+      "{ a: {}, b: { alice.audio.codecs: [opus, PCMU, PCMA, G722] } }", line: ", rate: 100kbps", timeline: follows
+    ).replacing("- { id: bye, at: 6s, do: alice.hangup }", with: "").replacing(
+      "  - { ends: alice, code: local-hangup }", with: "  - { never: alice.call.state == ended }")
+    for length in ["2s", "1990ms"] {
+      let point = try #require(Compared.points(slow.replacing("id: t\n", with: "id: t\nrun: \(length)\n")).first)
+      #expect(point.channelDifference?.second == 1, "\(length)")
+    }
+  }
+
+  @Test(arguments: ["count: 20", "nth: [3]"])
+  func `a fault that counts packets of media is refused, unless arms pair by seed`(key: String) {
+    let fault = "  - { at: 3s, fault: packet.drop, from: alice, protocol: rtp, \(key) }"
+    let text = Compared.text("{ a: {}, b: {} }", timeline: fault)
+    let refused = Compared.load(text).report.rendered(as: .text(color: false))
+    #expect(refused.contains("counts packets, of which arms may send more or fewer"), "\(refused)")
+    let paired = Compared.text("{ a: {}, b: {} }", keys: ", pair_by: seed", timeline: fault)
+    #expect(Compared.load(paired).scenario != nil)
+  }
+
+  @Test func `a key that an arm sets twice is refused`() {
+    let text = Compared.load(
+      Compared.text("{ a: {}, b: { alice.audio.ptime: 60ms, alice.audio: { ptime: 20ms } } }")
+    ).report.rendered(as: .text(color: false))
+    #expect(text.contains("the arm 'b' sets 'alice.audio.ptime' twice"), "\(text)")
+  }
+
+  @Test func `the condition of a difference cannot ask for an arm`() {
+    let text = Compared.load(
+      Compared.text(
+        "{ a: {}, b: {} }", expect: "  - { delta: \(Compared.heard), arms: [b, a], if: arm == a, lt: 9 }")
+    ).report.rendered(as: .text(color: false))
+    #expect(text.contains("its 'if' cannot ask for one"), "\(text)")
+  }
+
   @Test func `a difference is judged by its whole interval`() throws {
     let arms = "{ a: {}, b: { alice.audio.ptime: 60ms } }"
     let met = "  - { delta: \(Compared.heard), arms: [b, a], stat: max, lt: -100 }"
@@ -90,6 +127,14 @@ import Testing
     let finding = try #require(Compared.points(text, seeds: 2).first?.findings.first)
     #expect(finding.kind == .vacuous)
     #expect(finding.actual == "2 pairs of runs give no interval; run at least 3 seeds: seeds: { count: 20 }")
+  }
+
+  @Test func `a difference of arms that play the same is not put to the test`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: {} }", expect: "  - { delta: \(Compared.heard), arms: [b, a], gt: -1, lt: 1 }")
+    let finding = try #require(Compared.points(text).first?.findings.first)
+    #expect(finding.kind == .vacuous)
+    #expect(finding.actual == "the runs of 'b' equal those of 'a' event by event")
   }
 
   @Test func `differences are not judged where an arm is left out`() throws {

@@ -84,16 +84,17 @@ import VirtualPeer
     #expect(list.elements == [1, 11] && list.total == 10)
   }
 
-  @Test func `a series of any length stays of one size, with its total and its peak`() {
+  @Test func `a series of any length stays of one size, with its total, its peak and its dip`() {
     var bins = BinnedSeries()
     var points = ThinnedSeries()
     for second in 0..<100_000 {
       let time = Instant.zero + .milliseconds(Int64(second) * 100)
       bins.add(1, at: time)
-      points.add(second == 70_000 ? 9 : 1, at: time)
+      points.add(second == 70_000 ? 9 : second == 30_000 ? 0 : 1, at: time)
     }
     #expect(bins.total == 100_000 && bins.amounts.count <= 480)
-    #expect(points.points.count <= 481 && points.points.map(\.value).max() == 9)
+    #expect(points.points.count <= 482 && points.points.map(\.time) == points.points.map(\.time).sorted())
+    #expect(points.points.map(\.value).max() == 9 && points.points.map(\.value).min() == 0)
   }
 
   @Test func `a machine that changes all the time keeps the rest of the story small`() {

@@ -43,8 +43,10 @@ public struct RunResult: Hashable, Sendable {
   /// The first message of each type to each peer, as raw messages; empty if they were not requested.
   package var messages: [RawMessage] = []
 
-  /// The hashes of the channel's states from the start to the end of each second, for the arms of a comparison; empty
-  /// without arms.
+  /// The time between two hashes of ``channel``.
+  public static let channelPeriod = Interval.milliseconds(100)
+  /// The hashes of the channel's states from the start to the end of each ``channelPeriod`` and to the end of the run, for
+  /// the arms of a comparison; empty without arms.
   public var channel: [UInt64] = []
   /// The packets that were dropped over time, for whatever reason, in an arm of a comparison; nil if none was.
   public var drops: BinnedSeries?

@@ -81,7 +81,7 @@ public struct SingleRun {
     stage.director.end()
     let end = stage.now
     let codecTime = outputs.timesCodecs ? CodecTime.stop() : nil
-    let channel = stage.world.simulator.channelHashes(every: .seconds(1))
+    let channel = stage.world.simulator.channelHashes(every: RunResult.channelPeriod)
     judge.finish(at: end)
     stage.effects.finish()
     let programFailure = try playToRest(stage, judge, outputs)

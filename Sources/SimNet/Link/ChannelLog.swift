@@ -22,9 +22,9 @@ extension Simulator {
     if fabric.recordsChannels { fabric.channelLog.note(FNV1a.hash(of: what), at: now) }
   }
 
-  /// Returns, for the end of each period that has passed, a hash over the states of all links from the start to there:
-  /// settings, up or down, the states of Gilbert-Elliott channels, and the identity of random draws; and over what was
-  /// noted beside them. Packets do not enter it. Empty without ``recordsChannels``.
+  /// Returns, for the end of each period that has passed and for the present, a hash over the states of all links from
+  /// the start to there: settings, up or down, the states of Gilbert-Elliott channels, and the identity of random draws;
+  /// and over what was noted beside them. Packets do not enter it. Empty without ``recordsChannels``.
   ///
   /// - Precondition: `period` is positive.
   public func channelHashes(every period: Interval) -> [UInt64] {
@@ -41,10 +41,12 @@ extension Simulator {
     var next = [Int](repeating: 0, count: logs.count)
     var hashes: [UInt64] = []
     var end = Instant.zero + period
-    while end <= now {
+    // The last of them holds the rest, with what happens now.
+    while true {
+      let isRest = end > now
       var whole = FNV1a()
       for log in logs.indices {
-        while next[log] < logs[log].count, logs[log][next[log]].time < end {
+        while next[log] < logs[log].count, isRest || logs[log][next[log]].time < end {
           running[log].mix(word: UInt64(bitPattern: logs[log][next[log]].time.nanoseconds))
           running[log].mix(word: logs[log][next[log]].state)
           next[log] += 1
@@ -52,8 +54,8 @@ extension Simulator {
         whole.mix(word: running[log].value)
       }
       hashes.append(whole.value)
+      guard !isRest else { return hashes }
       end += period
     }
-    return hashes
   }
 }

@@ -28,10 +28,10 @@ extension KeyCases {
         compared(expect: "delta: \(sent), arms: [b, a], stat: max, precision: <>, gt: -1000000")),
       KeyCase(words: "delta.better", compared(expect: "delta: \(heard), arms: [b, a], stat: max, better: <>, lt: 0")),
       KeyCase(
-        "delta.if", ["arm == a", "arm == c"],
-        compared(
-          ", measure: [\(sent)]", arms: "{ a: {}, b: {}, c: {} }",
-          expect: "delta: \(sent), arms: [a, b], if: \"<>\", gt: 1")),
+        "delta.if", ["loss == 20%", "loss == 30%"],
+        compared(expect: "delta: \(sent), arms: [a, b], if: \"<>\", gt: 1").replacing(
+          "loss: 20%", with: "loss: \"${loss}\""
+        ).replacing("compare:", with: "matrix: { loss: [20%] }\ncompare:")),
       KeyCase(
         "delta.severity", ["fail", "warn"], compared(expect: "delta: \(sent), arms: [b, a], severity: <>, gt: 0")),
     ]
@@ -42,7 +42,7 @@ extension KeyCases {
     } + [
       KeyCase(
         "delta.eq", ["0", "1"],
-        compared(arms: "{ a: {}, b: {} }", expect: "delta: \(heard), arms: [b, a], stat: max, eq: <>"))
+        compared(expect: "delta: bob.stats.inbound-rtp.audio.nackCount, arms: [b, a], stat: max, eq: <>"))
     ]
 
   private static let sent = "alice.stats.outbound-rtp.audio.bytesSent"

@@ -15,6 +15,7 @@ struct ArmPatch: Sendable {
 
   /// Returns the file with the changes.
   func applied(to root: YAMLNode, _ reading: inout Reading) -> YAMLNode {
+    checkKeys(&reading)
     var root = root
     for change in changes {
       guard let path = path(of: change, in: root, &reading) else { continue }
@@ -27,6 +28,24 @@ struct ArmPatch: Sendable {
       }
     }
     return root
+  }
+
+  /// Reports a key that two paths set.
+  private func checkKeys(_ reading: inout Reading) {
+    var seen: Set<String> = []
+    for change in changes {
+      for leaf in Self.leaves(change.value, below: change.key) where !seen.insert(leaf).inserted {
+        reading.report(
+          .duplicateKey, "the arm '\(name)' sets '\(YAMLNode.abbreviated(leaf))' twice", at: change.keySpan,
+          hint: "leave one of them out")
+      }
+    }
+  }
+
+  /// Returns the dotted paths of all values below a node.
+  private static func leaves(_ node: YAMLNode, below path: String) -> [String] {
+    guard let entries = node.entries, !entries.isEmpty else { return [path] }
+    return entries.flatMap { leaves($0.value, below: "\(path).\($0.key)") }
   }
 
   /// Reports changes of the network, after which two arms cannot meet the same channel.

@@ -127,6 +127,24 @@ enum ArmsReader {
     }
   }
 
+  /// Reports a number of which one place says that more is better, and another one that less is.
+  static func checkDirections(_ expectations: [Expectation], _ reading: inout Reading) {
+    var directions: [(metric: Expectation.Metric, better: Expectation.Delta.Better)] = []
+    for expectation in expectations {
+      guard var metric = expectation.delta?.metric, let better = expectation.delta?.better else { continue }
+      (metric.bounds, metric.across) = ([], .run)
+      guard let first = directions.first(where: { $0.metric == metric }) else {
+        directions.append((metric, better))
+        continue
+      }
+      guard first.better != better, expectation.span != .builtIn else { continue }
+      reading.report(
+        .conflictingKeys,
+        "'better: \(better.rawValue)' contradicts 'better: \(first.better.rawValue)' of the same number elsewhere in the file",
+        at: expectation.span, hint: "say it once, in measure")
+    }
+  }
+
   private static func measure(_ draft: MeasureDraft, at span: SourceSpan) -> Expectation {
     var delta = Expectation.Delta()
     (delta.metric, delta.better) = (draft.metric, draft.better?.value)

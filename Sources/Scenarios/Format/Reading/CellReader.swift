@@ -50,7 +50,9 @@ struct CellReader {
       scenario.expectsInvariantsOnly = node.scalar?.text == ExpectationReader.invariants
     }
     scenario.arms = ArmsReader.arms(reading)
-    scenario.expectations += ArmsReader.measures(of: scenario.peers, &reading)
+    // First of all, so that a comparison shows them first.
+    scenario.expectations = ArmsReader.measures(of: scenario.peers, &reading) + scenario.expectations
+    ArmsReader.checkDirections(scenario.expectations, &reading)
     if let node = draft.fuzz, let fuzz = Scenario.FuzzSettings.type.format.decode(node, &reading) {
       scenario.fuzz = fuzz
       FuzzChecks.check(fuzz, scenario, &reading)

@@ -49,14 +49,17 @@ enum ExpectationReader {
     let header = ExpectationHeader.type.decode(node, &reading, others: entries.map(\.key))
     var isWanted = true
     if let guardNode = header?.guardNode {
+      if variant.key == "delta" { checkGuardOfDelta(guardNode, &reading) }
       guard let value = PredicateParser.guardValue(guardNode, &reading) else { return nil }
       reading.note(guard: value, at: guardNode.span)
       isWanted = value
     }
-    guard let kind = variant.decode(node, &reading), let header, isWanted else { return nil }
-    // A difference says nothing of the other arms.
-    if case .delta(let delta) = kind, let arm = reading.arm, !delta.arms.contains(where: { $0.value == arm.name }) {
-      return nil
+    guard var kind = variant.decode(node, &reading), let header, isWanted else { return nil }
+    var span = node.span
+    // A difference says nothing of the other arms, but its number is compared in all of them.
+    if case .delta(var delta) = kind, let arm = reading.arm, !delta.arms.contains(where: { $0.value == arm.name }) {
+      (delta.arms, delta.bounds, delta.precision) = ([], [], nil)
+      (kind, span) = (.delta(delta), .builtIn)
     }
     var expectation = Expectation(kind: kind)
     expectation.id = header.id?.value ?? "#\(number + 1)"
@@ -66,9 +69,18 @@ enum ExpectationReader {
       expectation.share = bounds
     }
     expectation.why = header.why
-    expectation.span = node.span
+    expectation.span = span
     expectation.text = node.flowText(leavingOut: ["id", "why"])
     return expectation
+  }
+
+  /// A difference is judged over its arms together, so that it cannot hold in some of them alone.
+  private static func checkGuardOfDelta(_ node: YAMLNode, _ reading: inout Reading) {
+    let words = node.scalar?.text.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" } ?? []
+    guard words.contains(where: { $0 == Scenario.Arms.variable }) else { return }
+    reading.report(
+      .conflictingKeys, "a difference is one between arms, so that its 'if' cannot ask for one", at: node.span,
+      hint: "name the two arms in 'arms', and leave 'if' to the variables of matrix")
   }
 
   private static func share(

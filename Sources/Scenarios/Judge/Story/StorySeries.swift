@@ -61,7 +61,8 @@ public struct BinnedSeries: Hashable, Sendable {
   }
 }
 
-/// Samples over time. When there are too many, each two neighbours become one: the larger, so that peaks are kept.
+/// Samples over time. When there are too many, of neighbours only the smallest and the largest stay, so that dips and peaks
+/// are kept.
 public struct ThinnedSeries: Hashable, Sendable {
   /// A sample.
   public struct Point: Hashable, Sendable {
@@ -75,9 +76,10 @@ public struct ThinnedSeries: Hashable, Sendable {
 
   /// The samples, in order of time.
   public private(set) var points: [Point] = []
-  /// The number of samples that one point represents.
+  /// Of how many neighbours only the smallest and the largest stay; 1 as long as all stay.
   private var share = 1
-  private var pending = 0
+  /// How many samples the last neighbours have so far, and where their points begin.
+  private var (pending, start) = (0, 0)
 
   init() {}
   init(_ points: [Point]) { self.points = points }
@@ -86,24 +88,29 @@ public struct ThinnedSeries: Hashable, Sendable {
     // More than six decimal places are invisible in a chart.
     let point = Point(
       time: Instant(nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000), value: (value * 1e6).rounded() / 1e6)
-    if pending > 0, let last = points.last {
-      if last.value < point.value { points[points.count - 1] = point }
-    } else {
-      points.append(point)
-    }
+    if pending == 0 { start = points.count }
+    points.append(point)
+    points.replaceSubrange(start..., with: Self.extremes(points[start...]))
     pending = (pending + 1) % share
     guard points.count > Self.limit else { return }
     halve()
-    share *= 2
+    share = share == 1 ? 4 : share * 2
     pending = 0
   }
 
   mutating func limit(to count: Int) { while points.count > count { halve() } }
 
   private mutating func halve() {
-    points = stride(from: 0, to: points.count, by: 2).map { index in
-      index + 1 < points.count && points[index + 1].value > points[index].value ? points[index + 1] : points[index]
+    points = stride(from: 0, to: points.count, by: 4).flatMap { index in
+      Self.extremes(points[index..<min(index + 4, points.count)])
     }
+  }
+
+  /// The first of the smallest samples and the first of the largest, in order of time.
+  private static func extremes(_ points: ArraySlice<Point>) -> [Point] {
+    guard let low = points.min(by: { $0.value < $1.value }), let first = points.first else { return [] }
+    let high = points.reduce(first) { $1.value > $0.value ? $1 : $0 }
+    return low == high ? [low] : low.time <= high.time ? [low, high] : [high, low]
   }
 
   public static func == (a: ThinnedSeries, b: ThinnedSeries) -> Bool { a.points == b.points }

@@ -1,3 +1,4 @@
+package import CallCore
 package import ScenarioFormat
 package import ScenarioJudge
 package import ScenarioRun
@@ -9,8 +10,9 @@ package struct ArmComparison: Sendable {
     package let arm: String
     package let seed: UInt64
     package let verdict: Verdict
-    /// The hashes of the channel's states, one for each second.
+    /// The hashes of the channel's states, one for each ``RunResult/channelPeriod`` and one for the rest.
     package let channel: [UInt64]
+    package let duration: Interval
     package let cpuSeconds: Double
     package let traceHash: UInt64
     /// Whether any peer received media.
@@ -58,7 +60,8 @@ package struct ArmComparison: Sendable {
     }
     runs.append(
       Run(
-        arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, cpuSeconds: result.cpuSeconds,
+        arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, duration: result.virtualDuration,
+        cpuSeconds: result.cpuSeconds,
         traceHash: result.traceHash, isMediaReceived: result.isMediaReceived, material: result.material))
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
@@ -266,20 +269,30 @@ package struct ArmComparison: Sendable {
       let mine = runs.filter { $0.seed == seed }
       guard let base = mine.first(where: { $0.arm == arms.baseline }) ?? mine.first else { continue }
       for run in mine {
-        let second = zip(run.channel, base.channel).enumerated().first { $1.0 != $1.1 }?.offset
-        if let second { return ChannelDifference(arm: run.arm, seed: seed, second: second) }
+        let index = zip(run.channel, base.channel).prefix(Self.commonCount([run, base])).enumerated()
+          .first { $1.0 != $1.1 }?.offset
+        guard let index else { continue }
+        let second = Int((RunResult.channelPeriod * Int64(index)).seconds)
+        return ChannelDifference(arm: run.arm, seed: seed, second: second)
       }
     }
     return nil
+  }
+
+  /// Returns how many hashes of runs tell of the same time: without the last one where they end at different times.
+  private static func commonCount(_ runs: [Run]) -> Int {
+    let count = runs.map(\.channel.count).min() ?? 0
+    return Set(runs.map(\.duration)).count == 1 ? count : max(0, count - 1)
   }
 
   /// The hash over the channels of all seeds, as far as all arms saw them.
   package var channelHash: UInt64 {
     var hash: UInt64 = 0
     for seed in seeds {
-      let channels = runs.filter { $0.seed == seed }.map(\.channel)
-      guard let length = channels.map(\.count).min(), length > 0, let first = channels.first else { continue }
-      hash = (hash ^ first[length - 1]) &* 0x100_0000_01B3
+      let mine = runs.filter { $0.seed == seed }
+      let count = Self.commonCount(mine)
+      guard count > 0, let first = mine.first else { continue }
+      hash = (hash ^ first.channel[count - 1]) &* 0x100_0000_01B3
     }
     return hash
   }

@@ -91,6 +91,9 @@ extension ArmComparison {
         expected: expected, actual: actual, time: .zero, why: expectation.why,
         signature: FindingSignature(expectation.checkID))
     }
+    if let first = delta.arms.first?.value, let second = delta.arms.last?.value, areEqual(first, second) {
+      return [finding(.vacuous, "\(delta)", "the runs of '\(first)' equal those of '\(second)' event by event")]
+    }
     guard let interval = estimate.interval, let halfWidth = estimate.halfWidth, reasoned(delta).isEmpty else {
       return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]
     }

@@ -15,12 +15,18 @@ extension CompareReport {
     return whole.value
   }
 
-  /// The arms of a point that no other beats, and those of which that cannot be said; nil if nothing can be said.
+  /// The arms of a point that no other beats, and those of which that cannot be said; nil where arms can gain nothing.
   func bestLine(_ index: Int) -> String? {
+    guard hasScores(at: index) else { return nil }
     let point = points[index]
     let best = notBeaten(at: index)
-    guard !best.isEmpty else { return nil }
     let complete = point.completeArms
+    guard !best.isEmpty else {
+      return complete.count > 1
+        ? "no arm is judged: no difference of two arms has a probability"
+        : "no arm is judged: " + (complete.isEmpty ? "none has" : "only \(complete[0]) has")
+          + " all numbers in all runs"
+    }
     let others = point.arms.names.filter { !complete.contains($0) }
     let isOfAll = best.count == complete.count
     let line = isOfAll ? "none is beaten by another" : "not beaten: \(best.joined(separator: ", "))"

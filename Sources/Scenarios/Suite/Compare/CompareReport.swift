@@ -43,6 +43,8 @@ package struct CompareReport: Sendable {
   private var beaten: [Set<String>] = []
   /// The number of differences of which ``beaten`` takes account.
   package private(set) var duelCount = 0
+  /// The points at which there is such a difference.
+  private var judgedPoints: Set<Int> = []
 
   /// The numbers whose ranks the others are compared with, without their windows.
   let references: [String]
@@ -103,6 +105,7 @@ package struct CompareReport: Sendable {
     let tested = duels.indices.filter { duels[$0].estimate.probability != nil }
     let sure = Set(surviving(tested.map { duels[$0].estimate }).map { tested[$0] })
     duelCount = tested.count
+    judgedPoints = Set(tested.map { duels[$0].point })
     beaten = points.indices.map { point in
       let own = duels.indices.filter { duels[$0].point == point }
       let pairs = Dictionary(grouping: own) { [duels[$0].arms.first, duels[$0].arms.second] }
@@ -132,14 +135,16 @@ package struct CompareReport: Sendable {
   }
 
   /// Returns the complete arms of a point that no other beats. Empty where nothing can be compared: without pairs, with
-  /// fewer than two complete arms, and where nothing but costs is measured.
+  /// fewer than two complete arms, where no difference has a probability, and where nothing but costs is measured.
   package func notBeaten(at index: Int) -> [String] {
+    guard hasScores(at: index), judgedPoints.contains(index) else { return [] }
+    return points[index].completeArms.filter { !beaten[index].contains($0) }
+  }
+
+  /// Whether arms can gain or lose something at a point.
+  func hasScores(at index: Int) -> Bool {
     let point = points[index]
-    let complete = point.completeArms
-    guard point.isPaired, complete.count > 1,
-      point.numbers.contains(where: { $0.isJudged && !$0.isCost && $0.hasSamples })
-    else { return [] }
-    return complete.filter { !beaten[index].contains($0) }
+    return point.isPaired && point.numbers.contains { $0.isJudged && !$0.isCost && $0.hasSamples }
   }
 
   /// The number of differences that have a probability.

@@ -97,6 +97,8 @@ package struct CompareText {
 
   /// Rounds a number to two digits of its uncertainty.
   private static func rounded(_ number: Double, to uncertainty: Double?) -> Double {
+    // A whole number without any uncertainty is exact.
+    guard uncertainty != 0 || number != number.rounded() else { return number }
     let scale = uncertainty.map { $0 > 0 ? $0 : abs(number) / 1_000 } ?? abs(number) / 1_000
     guard scale > 0, number.isFinite else { return number }
     let step = pow(10, (log10(scale)).rounded(.down) - 1)

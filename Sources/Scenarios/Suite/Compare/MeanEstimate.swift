@@ -65,8 +65,7 @@ package struct MeanEstimate: Equatable, Sendable {
   /// The probability of a mean at least so far from zero if the true one were zero; nil with too few samples, and where
   /// all are equal: how much they scatter is unknown then.
   package var probability: Double? {
-    guard count >= Self.leastCount else { return nil }
-    guard deviation > 0 else { return mean == 0 ? 1 : nil }
+    guard count >= Self.leastCount, deviation > 0 else { return nil }
     let t = abs(mean) / (deviation / Double(count).squareRoot())
     return 2 * (1 - StudentT(degreesOfFreedom: Double(count - 1)).cumulative(t))
   }

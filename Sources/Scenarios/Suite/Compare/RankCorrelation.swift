@@ -74,22 +74,38 @@ extension CompareReport {
   package var titles: [String] { points.flatMap(\.numbers).map(\.title).inOrderOfAppearance }
 
   /// Returns the rank correlation of every number that has a direction with the reference: over the means of each arm at
-  /// each point, of the runs that have both.
+  /// each point, of the runs that have both. A number that a point has of several windows has a row for each.
   package func correlations(with reference: String) -> [Correlation] {
-    let others = points.flatMap(\.numbers).filter { $0.isScore && $0.title != reference }.map(\.title)
-    return others.inOrderOfAppearance.compactMap { title in
-      let pairs = points.flatMap { point in point.arms.names.compactMap { means(reference, title, of: $0, at: point) } }
-      guard pairs.count >= Self.leastCount else { return nil }
-      return Correlation(
-        reference: reference, number: title, count: pairs.count, spearman: RankCorrelation.spearman(pairs),
-        kendall: RankCorrelation.kendall(pairs))
+    let windowed = windowedTitles
+    let label = { (number: ArmComparison.Number) in windowed.contains(number.title) ? number.name : number.title }
+    let numbers = points.flatMap(\.numbers)
+    let references = numbers.filter { $0.title == reference }.map(label).inOrderOfAppearance
+    let others = numbers.filter { $0.isScore && $0.title != reference }.map(label).inOrderOfAppearance
+    return references.flatMap { reference in
+      others.compactMap { other in
+        let pairs = points.flatMap { point in
+          point.arms.names.compactMap { arm in
+            means(
+              of: [reference, other].map { name in point.numbers.first { label($0) == name }?.samples[arm] ?? [:] })
+          }
+        }
+        guard pairs.count >= Self.leastCount else { return nil }
+        return Correlation(
+          reference: reference, number: other, count: pairs.count, spearman: RankCorrelation.spearman(pairs),
+          kendall: RankCorrelation.kendall(pairs))
+      }
     }
   }
 
-  private func means(
-    _ first: String, _ second: String, of arm: String, at point: ArmComparison
-  ) -> (Double, Double)? {
-    let samples = [first, second].map { title in point.numbers.first { $0.title == title }?.samples[arm] ?? [:] }
+  /// The names without windows that some point has several numbers of.
+  private var windowedTitles: Set<String> {
+    Set(
+      points.flatMap { point in
+        Dictionary(grouping: point.numbers, by: \.title).filter { $0.value.count > 1 }.map(\.key)
+      })
+  }
+
+  private func means(of samples: [[UInt64: Double]]) -> (Double, Double)? {
     let seeds = samples[0].keys.filter { samples[1][$0] != nil }.sorted()
     guard !seeds.isEmpty else { return nil }
     let sums = samples.map { samples in seeds.reduce(0.0) { $0 + samples[$1, default: 0] } }
