@@ -95,6 +95,17 @@ import Testing
     #expect(Compared.load(paired).scenario != nil)
   }
 
+  @Test(arguments: [
+    "at: 3s, fault: packet.drop, from: alice, protocol: turn, count: 20",
+    "at: 3s, fault: packet.drop, from: alice, protocol: tls, nth: [20]",
+    "at: 3s, fault: link.set, link: a, direction: tx, loss: { kind: script, packets: [1-50] }",
+  ])
+  func `whatever counts packets in which media may be is refused`(fault: String) {
+    let text = Compared.text("{ a: {}, b: {} }", line: ", loss: 0%", timeline: "  - { \(fault) }")
+    let refused = Compared.load(text).report.rendered(as: .text(color: false))
+    #expect(refused.contains("of which arms may send more or fewer"), "\(refused)")
+  }
+
   @Test func `a key that an arm sets twice is refused`() {
     let text = Compared.load(
       Compared.text("{ a: {}, b: { alice.audio.ptime: 60ms, alice.audio: { ptime: 20ms } } }")

@@ -222,11 +222,10 @@ enum FaultChecks {
   }
 
   /// Reports faults that count packets of media, of which arms send more or fewer: it would last longer in one than in
-  /// another, which is another channel.
+  /// another, which is another channel. A relay has media in packets of TURN and records of TLS.
   private static func checkCounts(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
-    guard scenario.arms?.pairing == .channel, ["rtp", "rtcp"].contains(fault.arguments.text("protocol") ?? "") else {
-      return
-    }
+    let media = ["rtp", "rtcp", "turn", "tls"]
+    guard scenario.arms?.pairing == .channel, media.contains(fault.arguments.text("protocol") ?? "") else { return }
     for key in ["nth", "count"] {
       guard let span = fault.arguments.span(of: key) else { continue }
       reading.report(

@@ -27,7 +27,7 @@ package struct ComparePage {
       let items = crossings.map { "<li>\(StaticPage.escaped(CompareText.text($0)))</li>\n" }.joined()
       out += card("Where the order flips", "<ul>\n\(items)</ul>\n")
     }
-    let correlations = report.references.map(report.correlations(with:)).filter { !$0.isEmpty }
+    let correlations = report.references.flatMap(report.correlationTables)
     if !correlations.isEmpty { out += card("Rank correlation", correlations.map(table).joined()) }
     for line in report.uncorrelated { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
     let lines = text.closing.split(whereSeparator: \.isNewline).map(String.init) + text.footnotes

@@ -24,10 +24,10 @@ package struct CompareText {
     if !crossings.isEmpty { out += "\n\(style.paint("where the order flips", .strong))\n" }
     for crossing in crossings { out += "  \(Self.text(crossing))\n" }
     for reference in report.references {
-      let correlations = report.correlations(with: reference)
-      guard !correlations.isEmpty else { continue }
+      let tables = report.correlationTables(with: reference)
+      guard !tables.isEmpty else { continue }
       out += "\n\(style.paint("rank correlation with \(reference)", .strong))\n"
-      out += table(Self.rows(correlations), isRight: true)
+      out += tables.map { table(Self.rows($0), isRight: true) }.joined(separator: "\n")
     }
     for line in report.uncorrelated { out += "\n\(style.paint(line, .warning))\n" }
     return out + "\n" + ([closing] + footnotes + environmentLines).joined(separator: "\n") + "\n"

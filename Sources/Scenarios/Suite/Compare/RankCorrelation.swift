@@ -97,6 +97,12 @@ extension CompareReport {
     }
   }
 
+  /// Returns the correlations with a reference, in groups of one window of it.
+  func correlationTables(with reference: String) -> [[Correlation]] {
+    let all = correlations(with: reference)
+    return all.map(\.reference).inOrderOfAppearance.map { name in all.filter { $0.reference == name } }
+  }
+
   /// The names without windows that some point has several numbers of.
   private var windowedTitles: Set<String> {
     Set(
