@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lays our E-model, STOI and log-spectral distance beside PESQ or ViSQOL, over the ready comparisons of audio, or our
-PSNR and SSIM beside VMAF, over those of video.
+PSNR and the age of pictures beside VMAF, over those of video.
 
     interop/scores.py [--callsim PATH] [--scorer pesq|visqol|vmaf] [--seeds 8] [--speech generated] [--speech natural]
                       [--keep FOLDER] [--quick]
@@ -164,7 +164,7 @@ def main():
     try:
         env = environment(options.scorer)
         # Pictures are the same, whatever is spoken.
-        speeches = options.speech or ("generated",) if options.scorer == "vmaf" else options.speech or ("generated", "natural")
+        speeches = options.speech or (("generated",) if options.scorer == "vmaf" else ("generated", "natural"))
         with tempfile.TemporaryDirectory() as temporary:
             folder = options.keep or Path(temporary)
             folder.mkdir(parents=True, exist_ok=True)

@@ -159,8 +159,8 @@ import Testing
     #expect(events.map(\.header.marker) == [true] + Array(repeating: false, count: 6))
     #expect(Set(events.map(\.header.timestamp)).count == 1)
     let beginnings = events.map { Array($0.payload.prefix(2)) }
-    #expect(beginnings[..<4] == [[5, 10], [5, 10], [5, 10], [5, 10]])
-    #expect(beginnings[4...] == [[5, 0x8A], [5, 0x8A], [5, 0x8A]])
+    #expect(Array(beginnings.prefix(4)) == [[5, 10], [5, 10], [5, 10], [5, 10]])
+    #expect(Array(beginnings.dropFirst(4)) == [[5, 0x8A], [5, 0x8A], [5, 0x8A]])
     let durations = events.map { Int($0.payload[2]) << 8 | Int($0.payload[3]) }
     #expect(durations == [160, 320, 480, 640, 800, 800, 800])
     // Sound pauses for the duration of the event, not for the repetitions of its end.

@@ -121,6 +121,15 @@ import Testing
     #expect(text.contains("its 'if' cannot ask for one"), "\(text)")
   }
 
+  @Test func `the condition of a difference may name a value like the variable of arms`() {
+    let loaded = Compared.load(
+      Compared.text(
+        "{ a: {}, b: {} }", rest: "matrix: { place: [arm, leg] }",
+        expect: "  - { delta: \(Compared.heard), arms: [b, a], if: \"place == 'arm'\", lt: 9 }",
+        timeline: "  - { mark: \"${place}\", at: 1s }"))
+    #expect(loaded.scenario != nil, "\(loaded.report.rendered(as: .text(color: false)))")
+  }
+
   @Test func `a difference is judged by its whole interval`() throws {
     let arms = "{ a: {}, b: { alice.audio.ptime: 60ms } }"
     let met = "  - { delta: \(Compared.heard), arms: [b, a], stat: max, lt: -100 }"

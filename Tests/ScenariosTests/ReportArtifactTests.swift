@@ -209,7 +209,9 @@ import Vocabulary
     trace.write(TraceEvent("allocated", ("value", String.self)), server, "x")
     trace.write(TraceEvent("packet.sent", ("value", String.self)), server, "x")
     trace.write(TraceEvent("turn.refused", ("value", String.self)), trace.subject("alice"), "x")
-    let shown = text.value.split(separator: "\n").map { String($0.split(separator: " ")[3]) }
+    let shown = text.value.split(separator: "\n").compactMap { line in
+      line.split(separator: " ").dropFirst(3).first.map { String($0) }
+    }
     #expect(shown == kinds)
     #expect(timeline.unknownTopics.isEmpty)
     trace.removeObservers()

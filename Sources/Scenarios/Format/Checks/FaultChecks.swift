@@ -195,9 +195,7 @@ enum FaultChecks {
   /// Checks faults that act on parts which some kinds of peer lack.
   private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     switch fault.kind {
-    case .packetDrop, .packetForge, .dtlsDrop:
-      checkPuppets(fault, scenario, &reading)
-      checkCounts(fault, scenario, &reading)
+    case .packetDrop, .packetForge, .dtlsDrop: checkPuppets(fault, scenario, &reading)
     case .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend,
       .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
@@ -219,19 +217,6 @@ enum FaultChecks {
     let what = peer.stack == .puppet ? "a puppet, which has no device" : "a program, which has its own"
     let message = "\(fault.kind.rawValue) does nothing to \(name): it is \(what)"
     reading.report(.conflictingKeys, message, at: span)
-  }
-
-  /// Reports faults that count packets of media, of which arms send more or fewer: it would last longer in one than in
-  /// another, which is another channel. A relay has media in packets of TURN and records of TLS.
-  private static func checkCounts(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
-    let media = ["rtp", "rtcp", "turn", "tls"]
-    guard scenario.arms?.pairing == .channel, media.contains(fault.arguments.text("protocol") ?? "") else { return }
-    for key in ["nth", "count"] {
-      guard let span = fault.arguments.span(of: key) else { continue }
-      reading.report(
-        .conflictingKeys, "'\(key)' counts packets, of which arms may send more or fewer, so that nothing is paired",
-        at: span, hint: "give the fault a length with 'for', or write pair_by: seed")
-    }
   }
 
   private static func checkPuppets(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {

@@ -11,26 +11,11 @@ enum LinkChecks {
     }
   }
 
-  /// Reports a script of losses that counts packets, of which arms may send more or fewer: they would meet other channels.
-  private static func checkScripts(
-    _ link: Topology.Link, _ changes: [(impairments: Topology.Impairments, span: SourceSpan)], _ scenario: Scenario,
-    _ reading: inout Reading
-  ) {
-    guard scenario.arms?.pairing == .channel else { return }
-    let all = [(link.transmit, link.span), (link.receive, link.span)] + changes
-    guard let (_, span) = all.first(where: { if case .packets? = $0.0.loss { true } else { false } }) else { return }
-    reading.report(
-      .conflictingKeys,
-      "the losses of the link '\(link.name)' count packets, of which arms may send more or fewer, so that nothing is paired",
-      at: span, hint: "give times in place of packets, or write pair_by: seed")
-  }
-
   static func check(_ scenario: Scenario, _ reading: inout Reading) {
     // With errors elsewhere, a key may only appear to have no effect.
     guard !reading.diagnostics.contains(where: { $0.code.severity == .error }) else { return }
     for link in scenario.topology.links {
       let changes = changes(of: link.name, in: scenario)
-      checkScripts(link, changes.map { ($0.impairments, $0.span) }, scenario, &reading)
       for side in [link.transmit, link.receive] {
         let problems = problems(of: side, of: link.name, among: changes.map(\.impairments) + [side])
         guard !problems.isEmpty else { continue }

@@ -54,6 +54,15 @@ extension Expectation {
   }
 }
 
+extension Expectation.Metric {
+  /// The number that is measured, whatever is expected of it.
+  package var number: Self {
+    var number = self
+    (number.bounds, number.across) = ([], .run)
+    return number
+  }
+}
+
 extension Expectation {
   /// The difference between arms, or the number that is only shown; nil for any other kind.
   package var delta: Delta? {

@@ -8,6 +8,17 @@ extension PredicateParser {
     return parse(node, &reading, variables: variables)?.constantValue
   }
 
+  /// Returns whether a guard holds in some arms and not in others, at the point of the matrix that is being decoded.
+  static func dependsOnArm(_ node: YAMLNode, _ reading: Reading) -> Bool {
+    guard let own = reading.variables.firstIndex(where: { $0.name == Scenario.Arms.variable }) else { return false }
+    let values = reading.arms.map { arm in
+      var copy = reading
+      copy.variables[own].value.text = arm
+      return guardValue(node, &copy)
+    }
+    return Set(values).count > 1
+  }
+
   /// Compares two constants of a guard; nil when they are not comparable.
   static func evaluate(_ left: Value, _ comparison: Comparison, _ right: Value) -> Bool? {
     if case .text(let a) = left, case .text(let b) = right {

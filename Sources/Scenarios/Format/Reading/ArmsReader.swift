@@ -131,8 +131,7 @@ enum ArmsReader {
   static func checkDirections(_ expectations: [Expectation], _ reading: inout Reading) {
     var directions: [(metric: Expectation.Metric, better: Expectation.Delta.Better)] = []
     for expectation in expectations {
-      guard var metric = expectation.delta?.metric, let better = expectation.delta?.better else { continue }
-      (metric.bounds, metric.across) = ([], .run)
+      guard let metric = expectation.delta?.metric.number, let better = expectation.delta?.better else { continue }
       guard let first = directions.first(where: { $0.metric == metric }) else {
         directions.append((metric, better))
         continue

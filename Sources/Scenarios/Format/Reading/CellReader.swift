@@ -76,6 +76,7 @@ struct CellReader {
     ProofChecks.check(scenario, &reading)
     FaultChecks.check(&scenario, &reading)
     LinkChecks.check(scenario, &reading)
+    ChannelChecks.check(scenario, &reading)
     RunLengthChecks.check(scenario, draft.duration, &reading)
     Lint.check(scenario, draft, substituted, &reading)
     return isComplete ? scenario : nil

@@ -76,8 +76,7 @@ enum ExpectationReader {
 
   /// A difference is judged over its arms together, so that it cannot hold in some of them alone.
   private static func checkGuardOfDelta(_ node: YAMLNode, _ reading: inout Reading) {
-    let words = node.scalar?.text.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "-" } ?? []
-    guard words.contains(where: { $0 == Scenario.Arms.variable }) else { return }
+    guard PredicateParser.dependsOnArm(node, reading) else { return }
     reading.report(
       .conflictingKeys, "a difference is one between arms, so that its 'if' cannot ask for one", at: node.span,
       hint: "name the two arms in 'arms', and leave 'if' to the variables of matrix")

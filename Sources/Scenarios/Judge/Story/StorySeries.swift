@@ -90,7 +90,7 @@ public struct ThinnedSeries: Hashable, Sendable {
       time: Instant(nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000), value: (value * 1e6).rounded() / 1e6)
     if pending == 0 { start = points.count }
     points.append(point)
-    points.replaceSubrange(start..., with: Self.extremes(points[start...]))
+    if pending > 0 { points.replaceSubrange(start..., with: Self.extremes(points[start...])) }
     pending = (pending + 1) % share
     guard points.count > Self.limit else { return }
     halve()

@@ -41,10 +41,10 @@ package struct CompareReport: Sendable {
 
   /// The arms that another one beats, for each point.
   private var beaten: [Set<String>] = []
-  /// The number of differences of which ``beaten`` takes account.
-  package private(set) var duelCount = 0
-  /// The points at which there is such a difference.
-  private var judgedPoints: Set<Int> = []
+  /// Of each difference of which ``beaten`` takes account the point.
+  private var judgedPoints: [Int] = []
+  /// The number of those differences.
+  package var duelCount: Int { judgedPoints.count }
 
   /// The numbers whose ranks the others are compared with, without their windows.
   let references: [String]
@@ -104,8 +104,7 @@ package struct CompareReport: Sendable {
     let duels = points.indices.filter { points[$0].isPaired }.flatMap(duels)
     let tested = duels.indices.filter { duels[$0].estimate.probability != nil }
     let sure = Set(surviving(tested.map { duels[$0].estimate }).map { tested[$0] })
-    duelCount = tested.count
-    judgedPoints = Set(tested.map { duels[$0].point })
+    judgedPoints = tested.map { duels[$0].point }
     beaten = points.indices.map { point in
       let own = duels.indices.filter { duels[$0].point == point }
       let pairs = Dictionary(grouping: own) { [duels[$0].arms.first, duels[$0].arms.second] }

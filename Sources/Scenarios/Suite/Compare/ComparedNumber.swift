@@ -25,11 +25,7 @@ extension ArmComparison {
       /// The share of a processor that all encoders take over the run, or all decoders.
       case processor(Coding)
 
-      init(_ metric: Expectation.Metric) {
-        var metric = metric
-        (metric.bounds, metric.across) = ([], .run)
-        self = .metric(metric)
-      }
+      init(_ metric: Expectation.Metric) { self = .metric(metric.number) }
     }
 
     /// The two sides of a codec.
