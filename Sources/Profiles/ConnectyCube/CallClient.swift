@@ -128,7 +128,16 @@ final class CallClient {
     trace.begin(call: session.id, with: session.opponents.map(\.id))
     trace.set("mic.muted", false)
     trace.set("camera.off", false)
+    showSpeaker()
     enter("new", on: event)
+  }
+
+  /// Shows the opponent whose voice is the loudest in the last reports.
+  func showSpeaker() {
+    guard settings.statsReportInterval != nil else { return }
+    let loudest = (session?.opponents ?? []).filter { $0.audioReceivedOutputLevel > 0 }
+      .max { $0.audioReceivedOutputLevel < $1.audioReceivedOutputLevel }
+    trace.set("active-speaker", users: loudest.map { [$0.id] } ?? [])
   }
 
   /// A UUID of version 4 (RFC 9562).
@@ -243,6 +252,7 @@ final class CallClient {
     self.session = nil
     ended.insert(session.id)
     if callKit == nil { deinitializeAudio() }
+    showSpeaker()
     enter("closed", on: event)
     trace.notify("sessionDidClose")
     trace.end(code)

@@ -47,6 +47,11 @@ final class ConnectyCubeSession {
   /// Limits the bit rates of a description by `b=AS` lines.
   func limited(_ sdp: String) -> String { settings.bandwidth.limiting(sdp) }
 
+  var statsReportInterval: Interval? { settings.statsReportInterval }
+
+  /// Shows who is talking: the opponent whose voice is the loudest.
+  func levelsChanged() { client.showSpeaker() }
+
   // MARK: User actions
 
   func start(_ userInfo: [JSON.Member]) {

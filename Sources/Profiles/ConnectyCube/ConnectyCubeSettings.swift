@@ -15,6 +15,8 @@ struct ConnectyCubeSettings {
   /// The least times that the SDK takes.
   static let leastAnswerInterval = Interval.seconds(10)
   static let leastDiallingInterval = Interval.seconds(3)
+  /// The least time between reports: a harness default.
+  static let leastStatsReportInterval = Interval.milliseconds(100)
 
   let answerInterval: Interval
   let diallingInterval: Interval
@@ -26,6 +28,8 @@ struct ConnectyCubeSettings {
   let audioSession: AudioInitialization
   let bandwidth: BandwidthLimit
   let audioMode: AudioSession.Mode
+  /// The time between reports of the statistics; nil for none.
+  let statsReportInterval: Interval?
   /// How the app uses CallKit; nil if it does not.
   let callKit: CallKitSettings?
 
@@ -40,6 +44,8 @@ struct ConnectyCubeSettings {
     audioSession = values.text("audio-session").flatMap(AudioInitialization.init) ?? .everyCall
     bandwidth = BandwidthLimit(audio: values.rate("audio-bandwidth"), video: values.rate("video-bandwidth"))
     audioMode = values.text("audio-mode") == Self.videoChat ? .videoChat : .voiceChat
+    let reports = values.duration("stats-report-interval") ?? .zero
+    statsReportInterval = reports > .zero ? max(reports, Self.leastStatsReportInterval) : nil
     callKit = values.flag(ConnectyCubeApp.callKit) == true ? CallKitSettings(values) : nil
   }
 

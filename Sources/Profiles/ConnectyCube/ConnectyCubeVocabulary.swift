@@ -25,13 +25,17 @@ extension ConnectyCubeApp {
       code("cc.too_many_participants", "A call has at most four participants."),
       code(
         "cc.audio_device", "The audio device could not be changed: the session is inactive, or its mode forbids it."),
+      code("cc.bad_stats_string", "The text of a report of the statistics has not the form that is documented."),
       code("cc.bad_signal", "A stanza was no signal of a call, or was incomplete, and was ignored."),
     ],
     values: [
       ValueDeclaration("mic.muted", .flag, "The user disabled the local audio track."),
       ValueDeclaration("camera.off", .flag, "The user disabled the local video track."),
       ValueDeclaration("user-info", .text, of: .remote, "What that user's app added to its last signal that had any."),
-    ],
+      ValueDeclaration(
+        "active-speaker", .peer,
+        "the opponent with the highest audioReceivedOutputLevel in the last reports; none where nobody has any"),
+    ] + reportValues,
     settings: [
       ParameterDeclaration(
         "answer-interval", .duration, "the time in which opponents must answer, at least 10s; 45s",
@@ -61,6 +65,10 @@ extension ConnectyCubeApp {
       ParameterDeclaration(
         "audio-mode", .choice([ConnectyCubeSettings.voiceChat, ConnectyCubeSettings.videoChat]),
         "the mode of the audio session; voice-chat", provenance: .documented),
+      ParameterDeclaration(
+        "stats-report-interval", .duration,
+        "the time between reports of the statistics of each connection, at least 100ms, or 0s for none; 0s",
+        provenance: .documented),
     ] + callKitSettings,
     servers: [ServerDeclaration(chatServer, "passes XMPP messages between users that are connected")],
     connections: .peers)
@@ -244,6 +252,7 @@ extension ConnectyCubeApp {
     EventDeclaration("disconnectedFromUser", of: .remote, "The connection was lost, or is being closed."),
     EventDeclaration("connectionFailedForUser", of: .remote, "The connection failed."),
     EventDeclaration("connectionClosedForUser", of: .remote, "The connection is closed; the last callback of a user."),
+    EventDeclaration("updatedStatsReport", of: .remote, "A report of the statistics of the connection to the user."),
     EventDeclaration("receivedRemoteAudioTrack", of: .remote, "The user's audio track is there."),
     EventDeclaration("receivedRemoteVideoTrack", of: .remote, "The user's video track is there."),
   ]

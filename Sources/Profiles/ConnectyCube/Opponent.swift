@@ -33,6 +33,10 @@ final class Opponent: PeerConnectionDelegate {
   /// Remote candidates that wait for a remote description.
   private var remoteCandidates: [CallSignal.Candidate] = []
   private var wasConnected = false
+  /// The reports of the statistics; nil before the connection stands, and where the app wants none.
+  private var reporter: StatsReporter? { didSet { oldValue?.stop() } }
+  /// The loudness of the user's voice in the last report.
+  private(set) var audioReceivedOutputLevel = 0
 
   /// The limit on stored candidates: more than a correct client sends before its description arrives.
   static let candidateLimit = 100
@@ -180,6 +184,28 @@ final class Opponent: PeerConnectionDelegate {
     localCandidates = []
   }
 
+  // MARK: Statistics
+
+  private func startReports() {
+    guard reporter == nil, let connection, let interval = session.statsReportInterval else { return }
+    reporter = StatsReporter(connection, every: interval, by: session.environment.clock) { [weak self] report in
+      self?.reported(report)
+    }
+  }
+
+  /// Shows what an app reads from the text of a report.
+  private func reported(_ report: ConnectionReport) {
+    do throws(StatsStringError) {
+      trace.set(try StatsString(parsing: "\(report.text)"))
+    } catch {
+      session.environment.trace.raise("cc.bad_stats_string")
+    }
+    audioReceivedOutputLevel = report.audioReceivedOutputLevel
+    trace.set("report.audioReceivedOutputLevel", audioReceivedOutputLevel)
+    notify("updatedStatsReport")
+    session.levelsChanged()
+  }
+
   // MARK: The end
 
   /// Closes the connection after the states and callbacks of its cause.
@@ -193,7 +219,8 @@ final class Opponent: PeerConnectionDelegate {
 
   /// Releases timers and the peer connection without a word.
   func release() {
-    (dialling, limit) = (nil, nil)
+    (dialling, limit, reporter) = (nil, nil, nil)
+    audioReceivedOutputLevel = 0
     (pendingOffer, dialledOffer) = (nil, nil)
     connection?.close()
     connection = nil
@@ -225,6 +252,7 @@ final class Opponent: PeerConnectionDelegate {
     case .connected where state != .connected:
       limit = nil
       wasConnected = true
+      startReports()
       enter(.connected, on: "ICE and DTLS")
       notify("connectedToUser")
       session.connected(self)

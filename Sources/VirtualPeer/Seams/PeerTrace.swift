@@ -1,4 +1,4 @@
-package import CallCore
+public import CallCore
 package import Vocabulary
 
 /// Writes an app's events and values for scenarios, and checks them against the vocabulary.
@@ -152,6 +152,12 @@ public final class PeerTrace {
   public func set(_ name: String, _ value: Int) {
     check(name) { $0 == .count }
     trace.write(PeerEvents.value(name, Int.self), subject, value)
+  }
+
+  /// Sets a declared rate.
+  public func set(_ name: String, _ value: DataRate) {
+    check(name) { $0 == .rate }
+    trace.write(PeerEvents.value(name, Int.self), subject, Int(value.bitsPerSecond))
   }
 
   /// Sets a declared value that names users: one or none of type `peer`, any number of type `peers`. They are written as

@@ -99,6 +99,9 @@ extension KeyCases {
 
   private static let settingsOfConnectyCube: [KeyCase] =
     withCallKit + [
+      KeyCase(
+        "connectycube setting stats-report-interval", ["0s", "500ms", "1s"],
+        cube(alice: ", settings: { stats-report-interval: <> }")),
       KeyCase(words: "connectycube setting audio-mode", cube(alice: ", settings: { audio-mode: <> }")),
       KeyCase("connectycube setting answer-interval", ["answer-interval: 12s", "answer-interval: 20s"], unanswered),
       KeyCase(
