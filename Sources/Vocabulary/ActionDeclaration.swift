@@ -22,11 +22,14 @@ public struct ParameterDeclaration: Sendable {
   public let role: Role?
   /// The flag among the settings without which this one changes nothing, or nil.
   public let need: String?
+  /// The flag among the settings beside which this one cannot be set, or nil.
+  public let bar: String?
 
   /// Declares a parameter.
   public init(
     _ name: String, _ type: ValueType, required: Bool = false, _ summary: String,
-    provenance: Provenance = .harnessDefault, as role: Role? = nil, needing need: String? = nil
+    provenance: Provenance = .harnessDefault, as role: Role? = nil, needing need: String? = nil,
+    barring bar: String? = nil
   ) {
     self.name = name
     self.type = type
@@ -35,6 +38,7 @@ public struct ParameterDeclaration: Sendable {
     self.provenance = provenance
     self.role = role
     self.need = need
+    self.bar = bar
   }
 }
 

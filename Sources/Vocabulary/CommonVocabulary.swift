@@ -288,3 +288,10 @@ public enum CommonVocabulary {
   private static let videoSource =
     counts("frames") + of(.count, "width", "height") + of(.real, "framesPerSecond")
 }
+
+extension ValueDeclaration {
+  /// The calls beside the one that an app shows: for a profile whose app can have any.
+  public static let callsBeside = ValueDeclaration(
+    "call.beside", .text,
+    "the ids of the calls that go on beside the one that this app shows, with blanks between them; none")
+}

@@ -98,8 +98,9 @@ final class JudgeBench {
   }
 
   /// The app says which call it is in.
-  func begin(_ peer: String, _ id: String, with other: String, at milliseconds: Int64) {
+  func begin(_ peer: String, _ id: String, with other: String, beside calls: String? = nil, at milliseconds: Int64) {
     at(milliseconds)
+    if let calls { trace.write(PeerEvents.callsBeside, trace.subject(peer), calls) }
     for (name, value) in [("call.id", id), ("call.peer", other)] {
       trace.write(PeerEvents.value(name, String.self), trace.subject(peer), value)
     }

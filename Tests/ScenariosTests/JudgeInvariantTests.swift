@@ -68,6 +68,48 @@ import Testing
     #expect(bench.findings.isEmpty)
   }
 
+  @Test(arguments: ["a1", "c1"]) func `consent to a call beside the one that is shown outlasts the other`(
+    _ first: String
+  ) {
+    let bench = bench()
+    let users = ["a1": "alice", "c1": "carol"]
+    bench.begin("bob", "a1", with: "alice", at: 500)
+    bench.act("bob", "accept", at: 600)
+    bench.begin("bob", "c1", with: "carol", beside: "a1", at: 700)
+    bench.onWire("bob", .tx, at: 710)
+    bench.act("bob", "accept", at: 800)
+    let second = first == "a1" ? "c1" : "a1"
+    bench.begin("bob", first, with: users[first] ?? "", beside: second, at: 1_000)
+    bench.end("bob", "remote-hangup", at: 1_000)
+    bench.begin("bob", second, with: users[second] ?? "", beside: "none", at: 1_000)
+    bench.set("bob", "user.accepted", true, at: 1_000)
+    bench.onWire("bob", .tx, at: 1_100)
+    #expect(bench.findings.isEmpty)
+    bench.end("bob", "remote-hangup", at: 2_000)
+    bench.onWire("bob", .tx, at: 2_100)
+    #expect(bench.findings == ["consent: bob sent media at 2.10 s after its call had ended at 2.00 s"])
+  }
+
+  @Test func `a call beside that the user did not accept has no consent once it is alone`() {
+    let bench = bench()
+    bench.begin("bob", "a1", with: "alice", at: 500)
+    bench.act("bob", "accept", at: 600)
+    bench.begin("bob", "c1", with: "carol", beside: "a1", at: 700)
+    bench.begin("bob", "a1", with: "alice", beside: "c1", at: 800)
+    bench.end("bob", "remote-hangup", at: 800)
+    bench.begin("bob", "c1", with: "carol", beside: "none", at: 800)
+    bench.onWire("bob", .tx, at: 900)
+    #expect(bench.findings.count == 1)
+  }
+
+  @Test func `a call that the other side has beside the one that it shows is no disagreement`() {
+    let bench = bench()
+    call(bench)
+    bench.begin("bob", "c1", with: "carol", beside: "a1", at: 2_000)
+    bench.judge.invariants.endOfPhaseTwo(at: .zero + .seconds(9))
+    #expect(bench.findings.isEmpty)
+  }
+
   @Test(arguments: ["mute", "hangup"])
   func `another action is no consent`(action: String) {
     let forged = bench()

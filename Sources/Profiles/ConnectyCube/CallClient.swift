@@ -3,12 +3,15 @@ internal import Digests
 internal import VirtualPeer
 internal import Vocabulary
 
-/// The product's client of calls: it owns the session, and passes signals between it and the chat.
+/// The product's client of calls: it owns the sessions, and passes signals between them and the chat.
+///
+/// An app has one session, or where its settings say so several, with different users. It shows the newest.
 final class CallClient {
   let environment: PeerEnvironment
   let settings: ConnectyCubeSettings
   private let chat: ChatClient
-  private(set) var session: ConnectyCubeSession?
+  /// The sessions that are open, the oldest first.
+  private var sessions: [ConnectyCubeSession] = []
   private var isInitialized = false
   private var random: RandomStream
   /// The ids of sessions that have ended: their late signals must not revive them.
@@ -22,6 +25,7 @@ final class CallClient {
   private(set) var callKit: CallKitUse?
   private var isMuted = false
   private var isHeld = false
+  private var isCameraOff = false
 
   private var trace: PeerTrace { environment.trace }
 
@@ -33,9 +37,18 @@ final class CallClient {
     if let use = settings.callKit { callKit = CallKitUse(use, of: self) }
   }
 
-  var state: String { trace.state(of: "session.state") ?? "none" }
+  /// The session that the app shows.
+  var session: ConnectyCubeSession? { sessions.last }
 
-  func enter(_ state: String, on event: String) { trace.enter("session.state", state, on: event) }
+  func entered(_ state: ConnectyCubeSession.State, of session: ConnectyCubeSession, on event: String) {
+    if session === self.session { trace.enter("session.state", state.rawValue, on: event) }
+  }
+
+  /// Says which session it is that something happens to: the harness asks for the consent to each.
+  private func tell(_ session: ConnectyCubeSession) {
+    let others = sessions.filter { $0 !== session }.map(\.id)
+    trace.begin(call: session.id, with: session.opponents.map(\.id), beside: others)
+  }
 
   /// Returns whether one user id is higher than another: as numbers where both are.
   func isHigher(_ one: String, than other: String) -> Bool {
@@ -51,7 +64,7 @@ final class CallClient {
 
   func call(_ users: [String], video: Bool, _ userInfo: [JSON.Member]) throws(ActionError) {
     guard isInitialized else { throw refuse("cc.not_initialized", "the SDK is not initialized") }
-    guard session == nil else { throw ActionError("there is a call already") }
+    guard mayBegin(with: users) else { throw ActionError("there is a call already") }
     guard chat.state == .connected else { throw refuse("cc.not_connected_to_chat", "the chat is not connected") }
     guard users.count <= ConnectyCubeSettings.opponentLimit else {
       throw refuse("cc.too_many_participants", "a call has at most four participants")
@@ -80,6 +93,14 @@ final class CallClient {
 
   func reject(_ userInfo: [JSON.Member]) throws(ActionError) { try ringing().reject(userInfo) }
 
+  /// Returns whether a session may begin now: the only one, or where the app keeps several, one with other users beside
+  /// those that this user has accepted.
+  private func mayBegin(with users: [String]) -> Bool {
+    guard !sessions.isEmpty else { return true }
+    let isApart = sessions.allSatisfy { session in !users.contains { session.opponent($0) != nil } }
+    return settings.keepsSeveralSessions && isApart && sessions.allSatisfy(\.isAccepted)
+  }
+
   private func ringing() throws(ActionError) -> ConnectyCubeSession {
     guard let session, !session.isAccepted else { throw ActionError("nothing is ringing") }
     return session
@@ -90,10 +111,18 @@ final class CallClient {
     return session
   }
 
-  func hangUp(_ userInfo: [JSON.Member]) throws(ActionError) {
-    let session = try current()
+  /// - Parameter user: A user of the session that is meant; nil for the one that is shown.
+  func hangUp(with user: String?, _ userInfo: [JSON.Member]) throws(ActionError) {
+    let session = if let user { try self.session(with: user) } else { try current() }
     if let callKit, callKit.requestsEnd(of: session, userInfo) { return }
     end(session, userInfo)
+  }
+
+  private func session(with user: String) throws(ActionError) -> ConnectyCubeSession {
+    guard let session = sessions.first(where: { $0.opponent(user) != nil }) else {
+      throw ActionError("there is no session with \(user)")
+    }
+    return session
   }
 
   func end(_ session: ConnectyCubeSession, _ userInfo: [JSON.Member]) {
@@ -117,25 +146,47 @@ final class CallClient {
     updateMicrophone()
   }
 
-  private func updateMicrophone() { session?.setTracks { $0.isAudioEnabled = !isMuted && !isHeld } }
+  private func updateMicrophone() {
+    for session in sessions { session.setTracks { $0.isAudioEnabled = !isMuted && !isHeld } }
+  }
+
+  func requireVideo() throws(ActionError) {
+    _ = try current()
+    guard sessions.contains(where: \.isVideo) else { throw ActionError("this call has no video") }
+  }
+
+  func userTurnedCamera(isOff: Bool) throws(ActionError) {
+    try requireVideo()
+    isCameraOff = isOff
+    updateCamera()
+    trace.set("camera.off", isOff)
+  }
+
+  private func updateCamera() {
+    for session in sessions { session.setTracks { $0.isVideoEnabled = !isCameraOff } }
+  }
 
   /// Whether a session of this id has ended here.
   func isOver(_ id: String) -> Bool { ended.contains(id) }
 
   private func begin(_ session: ConnectyCubeSession, on event: String) {
-    self.session = session
-    (wantsRestart, isMuted, isHeld) = (false, false, false)
-    trace.begin(call: session.id, with: session.opponents.map(\.id))
-    trace.set("mic.muted", false)
-    trace.set("camera.off", false)
+    if sessions.isEmpty {
+      (wantsRestart, isMuted, isHeld, isCameraOff) = (false, false, false, false)
+      trace.set("mic.muted", false)
+      trace.set("camera.off", false)
+    }
+    sessions.append(session)
+    updateMicrophone()
+    updateCamera()
+    tell(session)
     showSpeaker()
-    enter("new", on: event)
+    session.enter(.new, on: event)
   }
 
   /// Shows the opponent whose voice is the loudest in the last reports.
   func showSpeaker() {
     guard settings.statsReportInterval != nil else { return }
-    let loudest = (session?.opponents ?? []).filter { $0.audioReceivedOutputLevel > 0 }
+    let loudest = sessions.flatMap(\.opponents).filter { $0.audioReceivedOutputLevel > 0 }
       .max { $0.audioReceivedOutputLevel < $1.audioReceivedOutputLevel }
     trace.set("active-speaker", users: loudest.map { [$0.id] } ?? [])
   }
@@ -151,6 +202,8 @@ final class CallClient {
   // MARK: Audio
 
   func initializeAudio() {
+    // A session that begins beside another one has its audio.
+    guard sessions.count < 2 else { return }
     switch settings.audioSession {
     case .never: return
     case .firstCall where hasInitializedAudio: return
@@ -166,7 +219,7 @@ final class CallClient {
 
   /// Takes the audio again for a call that had it before an interruption.
   func resumeAudio() {
-    if session?.isAccepted == true, formerAudio != nil, callKit == nil {
+    if sessions.contains(where: \.isAccepted), formerAudio != nil, callKit == nil {
       environment.device.setAudioSessionActive(true)
     }
   }
@@ -191,7 +244,9 @@ final class CallClient {
     trace.signalReceived(type: content.type, from: content["from"]?.string ?? "server")
     guard let signal = CallSignal(content), let sender = signal.sender else { return trace.raise("cc.bad_signal") }
     guard sender != environment.userID else { return ignore(signal, "own echo") }
-    guard let session, session.id == signal.sessionID else { return receivedUnknown(signal, from: sender) }
+    guard let session = sessions.first(where: { $0.id == signal.sessionID }) else {
+      return receivedUnknown(signal, from: sender)
+    }
     guard let opponent = session.opponent(sender) else { return ignore(signal, "\(sender) is not in the call") }
     session.received(signal, from: opponent)
   }
@@ -218,19 +273,20 @@ final class CallClient {
       ended.insert(signal.sessionID)
       return refuse(signal, from: sender)
     }
-    guard session == nil else {
+    let others = members.filter { $0 != environment.userID }
+    guard mayBegin(with: others) else {
+      trace.set("callback.session", signal.sessionID)
       trace.notify("didReceiveNewSession")
       trace.raise("cc.busy")
       ended.insert(signal.sessionID)
       return refuse(signal, from: sender)
     }
-    let others = members.filter { $0 != environment.userID }
     let session = ConnectyCubeSession(
       id: signal.sessionID, initiator: initiator, others: others, isVideo: signal.isVideo ?? false, of: self)
     begin(session, on: "didReceiveNewSession")
     trace.set(PeerEvents.accepted.name, false)
-    trace.notify("didReceiveNewSession")
-    enter("pending", on: "ringing")
+    session.notify("didReceiveNewSession")
+    session.enter(.pending, on: "ringing")
     guard let caller = session.opponent(sender) else { return }
     if !signal.userInfo.isEmpty { caller.trace.set("user-info", signal.info) }
     session.received(call: sdp, from: caller)
@@ -248,19 +304,29 @@ final class CallClient {
   // MARK: The end
 
   func closed(_ session: ConnectyCubeSession, code: String, on event: String) {
-    guard self.session === session else { return }
-    self.session = nil
+    guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
+    if sessions.count > 1 { tell(session) }
     ended.insert(session.id)
-    if callKit == nil { deinitializeAudio() }
+    if callKit == nil, sessions.count == 1 { deinitializeAudio() }
+    session.enter(.closed, on: event)
+    sessions.remove(at: index)
     showSpeaker()
-    enter("closed", on: event)
-    trace.notify("sessionDidClose")
+    session.notify("sessionDidClose")
     trace.end(code)
     callKit?.closed(session, code)
+    if let next = self.session { goBack(to: next) }
+  }
+
+  /// Shows the session that goes on after another one has ended.
+  private func goBack(to session: ConnectyCubeSession) {
+    tell(session)
+    trace.set(PeerEvents.accepted.name, session.isAccepted)
+    guard trace.state(of: "session.state") != session.state.rawValue else { return }
+    trace.enter("session.state", session.state.rawValue, on: "the session before")
   }
 
   func networkChanged() {
-    guard settings.restartsICE, session != nil else { return }
+    guard settings.restartsICE, !sessions.isEmpty else { return }
     wantsRestart = true
     resumeRestart()
   }
@@ -269,14 +335,19 @@ final class CallClient {
   func resumeRestart() {
     guard wantsRestart, chat.state == .connected else { return }
     wantsRestart = false
-    _ = session?.restartICE()
+    _ = try? restartICE()
+  }
+
+  /// Returns whether there is a connection that this user has offered.
+  func restartICE() throws(ActionError) -> Bool {
+    _ = try current()
+    return sessions.reduce(false) { isAny, session in session.restartICE() || isAny }
   }
 
   func shutDown() {
     callKit?.shutDown()
-    guard let session else { return deinitializeAudio() }
-    self.session = nil
-    session.shutDown()
+    for session in sessions { session.shutDown() }
+    sessions = []
     deinitializeAudio()
   }
 }

@@ -38,15 +38,11 @@ public final class ConnectyCubeApp: CallApp {
       try client.call(action.values.texts("to"), video: video, info)
     case "accept": try client.accept(info)
     case "reject": try client.reject(info)
-    case "hangup": try client.hangUp(info)
+    case "hangup": try client.hangUp(with: action.values.text("with"), info)
     case "mute", "unmute":
       try client.userMuted(action.name == "mute")
     case "camera-off", "camera-on":
-      let session = try client.current()
-      guard session.isVideo else { throw ActionError("this call has no video") }
-      let isOff = action.name == "camera-off"
-      session.setTracks { $0.isVideoEnabled = !isOff }
-      environment.trace.set("camera.off", isOff)
+      try client.userTurnedCamera(isOff: action.name == "camera-off")
     case "audio-device":
       let output = action.values.text("to").flatMap(AudioRoute.Output.init) ?? .speaker
       guard environment.device.setOutput(output) else {
@@ -54,10 +50,10 @@ public final class ConnectyCubeApp: CallApp {
         throw ActionError("the audio session has no \(output.rawValue)")
       }
     case "switch-camera":
-      guard try client.current().isVideo else { throw ActionError("this call has no video") }
+      try client.requireVideo()
       guard environment.device.switchCamera() else { throw ActionError("the device has no other camera") }
     case "ice-restart":
-      guard try client.current().restartICE() else { throw ActionError("no connection that this user offered") }
+      guard try client.restartICE() else { throw ActionError("no connection that this user offered") }
     default: throw ActionError("unknown action '\(action.name)'")
     }
   }

@@ -11,6 +11,9 @@ final class ConnectyCubeSession {
     var isVideoEnabled = true
   }
 
+  /// The states of a session, in the product's words.
+  enum State: String { case new, pending, connecting, connected, closed }
+
   let id: String
   let initiator: String
   let isVideo: Bool
@@ -18,6 +21,7 @@ final class ConnectyCubeSession {
   private unowned let client: CallClient
   private(set) var opponents: [Opponent] = []
   private(set) var tracks = Tracks()
+  private(set) var state = State.new
   /// Whether this user placed or accepted the call.
   private(set) var isAccepted: Bool
   private let began: Instant
@@ -52,17 +56,30 @@ final class ConnectyCubeSession {
   /// Shows who is talking: the opponent whose voice is the loudest.
   func levelsChanged() { client.showSpeaker() }
 
+  /// Enters a state. Each opponent has the machine of its session: a user may be in one session only.
+  func enter(_ state: State, on event: String) {
+    self.state = state
+    for opponent in opponents { opponent.trace.enter("opponent.session.state", state.rawValue, on: event) }
+    client.entered(state, of: self, on: event)
+  }
+
+  /// Writes a callback, about an opponent or about the session.
+  func notify(_ callback: String, of opponent: PeerTrace? = nil) {
+    trace.set("callback.session", id)
+    (opponent ?? trace).notify(callback)
+  }
+
   // MARK: User actions
 
   func start(_ userInfo: [JSON.Member]) {
-    client.enter("pending", on: "startCall")
+    enter(.pending, on: "startCall")
     for opponent in opponents { dial(opponent, userInfo, for: settings.answerInterval) }
   }
 
   func accept(_ userInfo: [JSON.Member]) {
     isAccepted = true
     ringGuard = nil
-    client.enter("connecting", on: "acceptCall")
+    enter(.connecting, on: "acceptCall")
     let wait = max(settings.answerInterval - (environment.clock.now - began), .seconds(1))
     for opponent in opponents where !opponent.isClosed {
       if opponent.pendingOffer != nil {
@@ -205,7 +222,7 @@ final class ConnectyCubeSession {
   private func accepted(_ signal: CallSignal, by opponent: Opponent) {
     guard opponent.dialledOffer != nil else { return reject(signal, "nothing was offered") }
     opponent.notify("acceptedByUser")
-    if client.state == "pending" { client.enter("connecting", on: "acceptedByUser") }
+    if state == .pending { enter(.connecting, on: "acceptedByUser") }
     attempt(opponent) { () throws(SessionError) in try opponent.answered(signal.sdp ?? "") }
   }
 
@@ -215,7 +232,7 @@ final class ConnectyCubeSession {
       opponent, .hangUp, callbacks: ["hungUpByUser"] + (wasTalking ? ["disconnectedFromUser"] : []),
       code: isAccepted ? "hung-up-by-user" : "cancelled", on: "hangUp")
     // The initiator ends the call for everybody.
-    guard opponent.id == initiator, client.session === self else { return }
+    guard opponent.id == initiator, state != .closed else { return }
     for other in opponents where !other.isClosed {
       other.close(callbacks: other.isConnecting ? ["disconnectedFromUser"] : [], on: "initiator hung up")
     }
@@ -237,8 +254,8 @@ final class ConnectyCubeSession {
   }
 
   func connected(_ opponent: Opponent) {
-    guard client.state == "connecting" else { return }
-    client.enter("connected", on: "connectedToUser")
+    guard state == .connecting else { return }
+    enter(.connected, on: "connectedToUser")
     if isInitiator { environment.callKit.reportOutgoingCallConnected(id) }
   }
 

@@ -25,6 +25,8 @@ struct ConnectyCubeSettings {
   let waitsAfterFailure: Bool
   let restartsICE: Bool
   let initializesSDK: Bool
+  /// Whether the app keeps a session that begins beside another one.
+  let keepsSeveralSessions: Bool
   let audioSession: AudioInitialization
   let bandwidth: BandwidthLimit
   let audioMode: AudioSession.Mode
@@ -41,6 +43,7 @@ struct ConnectyCubeSettings {
     waitsAfterFailure = values.flag("waits-after-failure") ?? false
     restartsICE = values.flag("ice-restart") ?? false
     initializesSDK = values.flag("initialize-rtc") ?? true
+    keepsSeveralSessions = values.flag("several-sessions") ?? false
     audioSession = values.text("audio-session").flatMap(AudioInitialization.init) ?? .everyCall
     bandwidth = BandwidthLimit(audio: values.rate("audio-bandwidth"), video: values.rate("video-bandwidth"))
     audioMode = values.text("audio-mode") == Self.videoChat ? .videoChat : .voiceChat

@@ -9,7 +9,7 @@ extension ConnectyCubeApp {
   public static let vocabulary = ProfileVocabulary(
     profile: "connectycube",
     summary: "Calls of up to four users in a mesh, signalled by XMPP headline messages that a caller repeats.",
-    machines: [session, chat, opponent],
+    machines: [session, chat, opponent, opponentSession],
     actions: actions,
     messages: messages,
     events: events,
@@ -32,6 +32,9 @@ extension ConnectyCubeApp {
       ValueDeclaration("mic.muted", .flag, "The user disabled the local audio track."),
       ValueDeclaration("camera.off", .flag, "The user disabled the local video track."),
       ValueDeclaration("user-info", .text, of: .remote, "What that user's app added to its last signal that had any."),
+      ValueDeclaration("opponent.session.id", .text, of: .remote, "The id of the last session with that user."),
+      ValueDeclaration("callback.session", .text, "The id of the session that the last callback is about."),
+      .callsBeside,
       ValueDeclaration(
         "active-speaker", .peer,
         "the opponent with the highest audioReceivedOutputLevel in the last reports; none where nobody has any"),
@@ -56,6 +59,10 @@ extension ConnectyCubeApp {
       ParameterDeclaration(
         "initialize-rtc", .flag, "initialize the SDK at launch; true", provenance: .documented),
       ParameterDeclaration(
+        "several-sessions", .flag,
+        "keep a session that begins while the app is in another one, instead of refusing it; false",
+        provenance: .documented, barring: callKit),
+      ParameterDeclaration(
         "audio-session", .choice(ConnectyCubeSettings.AudioInitialization.allCases.map(\.rawValue)),
         "the calls before which the app initializes the SDK's audio session; every-call", provenance: .documented),
       ParameterDeclaration(
@@ -75,25 +82,39 @@ extension ConnectyCubeApp {
 
   // MARK: Machines
 
+  private static let sessionStates = [
+    StateMachine.State("none", "No call yet.", as: .idle), .init("new", "The session was created.", as: .alerting),
+    .init("pending", "The opponents are dialled, or it rings here.", as: .alerting),
+    .init("connecting", "Somebody has accepted.", as: .settingUp),
+    .init("connected", "The first connection stands.", as: .connected),
+    .init("closed", "Every connection is closed.", as: .over),
+  ]
+
+  private static let sessionTransitions = [
+    StateMachine.Transition("none", "new", on: "createNewSession or didReceiveNewSession"),
+    .init("closed", "new", on: "createNewSession or didReceiveNewSession"),
+    .init("new", "pending", on: "startCall, or it rings"),
+    .init("pending", "connecting", on: "acceptedByUser or acceptCall"),
+    .init("connecting", "connected", on: "connectedToUser"),
+    .init("pending", "closed", on: "rejectCall, hangUp or the last connection closed"),
+    .init("connecting", "closed", on: "hangUp or the last connection closed"),
+    .init("connected", "closed", on: "hangUp or the last connection closed"),
+  ]
+
+  /// The session that the app shows: the newest that is open. A further one begins beside it, and after it the app goes
+  /// back to the one before.
   private static let session = StateMachine(
-    "session.state",
-    states: [
-      .init("none", "No call yet.", as: .idle), .init("new", "The session was created.", as: .alerting),
-      .init("pending", "The opponents are dialled, or it rings here.", as: .alerting),
-      .init("connecting", "Somebody has accepted.", as: .settingUp),
-      .init("connected", "The first connection stands.", as: .connected),
-      .init("closed", "Every connection is closed.", as: .over),
-    ],
-    transitions: [
-      .init("none", "new", on: "createNewSession or didReceiveNewSession"),
-      .init("closed", "new", on: "createNewSession or didReceiveNewSession"),
-      .init("new", "pending", on: "startCall, or it rings"),
-      .init("pending", "connecting", on: "acceptedByUser or acceptCall"),
-      .init("connecting", "connected", on: "connectedToUser"),
-      .init("pending", "closed", on: "rejectCall, hangUp or the last connection closed"),
-      .init("connecting", "closed", on: "hangUp or the last connection closed"),
-      .init("connected", "closed", on: "hangUp or the last connection closed"),
-    ])
+    "session.state", states: sessionStates,
+    transitions: sessionTransitions
+      + ["pending", "connecting", "connected"].flatMap { state in
+        [
+          StateMachine.Transition(state, "new", on: "a session beside"),
+          .init("closed", state, on: "the session before"),
+        ]
+      })
+
+  private static let opponentSession = StateMachine(
+    "opponent.session.state", of: .remote, states: sessionStates, transitions: sessionTransitions)
 
   private static let chat = StateMachine(
     "chat.state",
@@ -156,7 +177,12 @@ extension ConnectyCubeApp {
       ], "Create a session and start the call.", as: .begin(with: "to")),
     ActionDeclaration("accept", [userInfo], "Accept the ringing call.", as: .accept),
     ActionDeclaration("reject", [userInfo], "Refuse the ringing call.", as: .refuse),
-    ActionDeclaration("hangup", [userInfo], "Leave the call, or refuse it while it rings.", as: .end),
+    ActionDeclaration(
+      "hangup",
+      [
+        userInfo,
+        ParameterDeclaration("with", .peer, "a user of the session that is meant; the one that the app shows"),
+      ], "Leave a session, or refuse it while it rings.", as: .end),
     ActionDeclaration("mute", [], "Disable the local audio track; packets of silence go on.", as: .mute),
     ActionDeclaration("unmute", [], "Enable the local audio track.", as: .unmute),
     ActionDeclaration("camera-off", [], "Disable the local video track; black pictures go on."),

@@ -46,6 +46,7 @@ final class Opponent: PeerConnectionDelegate {
     self.session = session
     self.trace = trace
     state = .unknown
+    trace.set("opponent.session.id", session.id)
     enter(.new, on: "session")
   }
 
@@ -58,7 +59,7 @@ final class Opponent: PeerConnectionDelegate {
     self.state = state
   }
 
-  func notify(_ callback: String) { trace.notify(callback) }
+  func notify(_ callback: String) { session.notify(callback, of: trace) }
 
   // MARK: Tracks
 

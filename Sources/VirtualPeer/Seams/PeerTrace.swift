@@ -15,6 +15,8 @@ public final class PeerTrace {
   private let whole: PeerTrace?
   private var machines: [(declaration: StateMachine, event: TraceEvent<String, String, String>, state: String)] = []
   private var remotes: [String: PeerTrace] = [:]
+  /// Whether a call was written that goes on beside the one that the app shows.
+  private var hasBeside = false
 
   package convenience init(
     trace: Trace, peer: String, vocabulary: ProfileVocabulary, peers: PeerNames = PeerNames()
@@ -124,8 +126,14 @@ public final class PeerTrace {
   /// user is asked, so that the answer is attributed to this call.
   public func begin(call id: String, with user: String) { begin(call: id, with: [user]) }
 
-  /// Sets the call that the app is in, with the ids of all other users.
-  public func begin(call id: String, with users: [String]) {
+  /// Sets the call that the app shows, with the ids of all other users.
+  ///
+  /// - Parameter others: the ids of the calls that go on beside it. An app that can have any declares ``ValueDeclaration/callsBeside``.
+  public func begin(call id: String, with users: [String], beside others: [String] = []) {
+    if hasBeside || !others.isEmpty {
+      set(PeerEvents.callsBeside.name, others.isEmpty ? CommonVocabulary.nobody : others.joined(separator: " "))
+      hasBeside = !others.isEmpty
+    }
     set(PeerEvents.callID.name, id)
     set(PeerEvents.callPeer.name, users.map { peers.peer(ofUser: $0) }.joined(separator: ", "))
   }

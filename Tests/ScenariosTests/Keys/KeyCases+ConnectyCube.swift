@@ -55,6 +55,10 @@ extension KeyCases {
     KeyCase(
       "connectycube action hangup.user-info", ["bye", "see you"],
       cube().replacing("do: alice.hangup", with: "do: alice.hangup, user-info: <>")),
+    KeyCase(
+      "connectycube action hangup.with", ["bob", "carol"],
+      cube(timeline: "  - { at: 600ms, do: bob.hangup, with: <> }")
+        .replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")),
     action("mute", at: "600ms", "bob.mute"),
     action("unmute", at: "700ms", "bob.unmute", in: cube(timeline: "  - { at: 600ms, do: bob.mute }\n<>")),
     action("camera-off", at: "600ms", "bob.camera-off", in: filmed("<>")),
@@ -102,6 +106,12 @@ extension KeyCases {
       KeyCase(
         "connectycube setting stats-report-interval", ["0s", "500ms", "1s"],
         cube(alice: ", settings: { stats-report-interval: <> }")),
+      KeyCase(
+        words: "connectycube setting several-sessions",
+        cube(
+          alice: ", settings: { several-sessions: <> }",
+          timeline: "  - { at: 600ms, do: carol.call, to: alice }"
+        ).replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")),
       KeyCase(words: "connectycube setting audio-mode", cube(alice: ", settings: { audio-mode: <> }")),
       KeyCase("connectycube setting answer-interval", ["answer-interval: 12s", "answer-interval: 20s"], unanswered),
       KeyCase(

@@ -22,6 +22,8 @@ package enum PeerEvents {
   /// The id that both sides use for the app's current or last call, and its remote peer.
   package static let callID = value("call.id", String.self)
   package static let callPeer = value("call.peer", String.self)
+  /// The ids of the calls that go on beside the one that the app shows, with blanks between them; `none`.
+  package static let callsBeside = value("call.beside", String.self)
 
   package static let illegalTransition = TraceEvent(
     "illegal-transition", ("machine", String.self), ("from", String.self), ("to", String.self), ("event", String.self))

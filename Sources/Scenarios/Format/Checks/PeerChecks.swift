@@ -70,7 +70,7 @@ enum PeerChecks {
       hint: "add video: {}, or leave the camera out")
   }
 
-  /// Reports keys and settings that nothing of the peer uses: those of CallKit where its app has none, the camera at the
+  /// Reports settings that bar each other, and keys and settings that nothing of the peer uses: those of CallKit where its app has none, the camera at the
   /// front where its calls have no video, and a setting that needs another one.
   private static func checkUnused(of peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
     guard peer.stack == .real, let profile = peer.profile.flatMap({ reading.registry.vocabulary($0.value) }) else {
@@ -87,6 +87,12 @@ enum PeerChecks {
       note(key, isUsed ? nil : "the app of \(peer.name) does not use CallKit")
     }
     for setting in profile.settings {
+      if let bar = setting.bar, peer.settings.flag(setting.name) == true, peer.settings.flag(bar) == true,
+        let span = peer.settings.span(of: setting.name)
+      {
+        reading.report(
+          .conflictingKeys, "'\(setting.name)' cannot go with \(bar): true", at: span, hint: "leave one of the two out")
+      }
       guard let need = setting.need, let span = peer.settings.span(of: setting.name), reading.isOwn(span) else {
         continue
       }

@@ -45,6 +45,7 @@ final class Agreement {
     let watch = context.watch
     for peer in names {
       let id = watch.slot(peer, PeerEvents.callID)
+      _ = watch.slot(peer, PeerEvents.callsBeside)
       // The app reports the partner of a call after its id.
       watch.listen(to: PeerEvents.callPeer, of: peer) { [unowned self, unowned watch] record, other in
         if let id = watch.value(id) { begin(peer, id, with: other, at: record.time) }
@@ -60,6 +61,12 @@ final class Agreement {
         views[peer]?.ending = Ending(code: code, time: record.time)
       }
     }
+  }
+
+  /// Whether a peer has a call beside the one that it shows: nothing is known of its stage.
+  private func has(_ peer: String, beside id: String) -> Bool {
+    let watch = context.watch
+    return watch.value(watch.slot(peer, PeerEvents.callsBeside))?.split(separator: " ").contains(Substring(id)) ?? false
   }
 
   private func begin(_ peer: String, _ id: String, with other: String, at time: Instant) {
@@ -82,7 +89,7 @@ final class Agreement {
       let partner = view.peer
       if lied.contains(where: { $0 == (peer, partner) || $0 == (partner, peer) }) { continue }
       guard let other = views[partner], other.id == view.id, other.peer == peer else {
-        checkAlone(peer, view, with: partner, at: time)
+        if !has(partner, beside: view.id) { checkAlone(peer, view, with: partner, at: time) }
         continue
       }
       // Each pair is judged once, beginning with the side that was in the call first.
@@ -108,7 +115,7 @@ final class Agreement {
   /// Returns whether the other side is not, or no longer, in that call.
   private func isOver(_ view: View, for other: String) -> Bool {
     guard let stage = CallStage(of: other, context) else { return false }
-    guard views[other]?.id == view.id else { return true }
+    guard views[other]?.id == view.id else { return !has(other, beside: view.id) }
     if case .none = stage { return true }
     return false
   }

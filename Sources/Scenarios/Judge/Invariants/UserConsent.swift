@@ -6,14 +6,18 @@ internal import Vocabulary
 ///
 /// The harness knows the user's actions and their times. The app only supplies the identity of its call (`call.id`,
 /// `call.peer`): an accept applies to the call that the app was showing then, a placed call to the called user. For an
-/// app that does not report its call, the order of events decides: an accept or call since the last end.
+/// app that does not report its call, the order of events decides: an accept or call since the last end. An app that
+/// has several calls says which go on beside the one that it shows (`call.beside`): the consent to those is kept.
 final class UserConsent {
   private let vocabulary: ProfileVocabulary?
   private let watch: Watch
   private let scenario: Scenario
   private let callID: Watch.Slot<String>
   private let callPeer: Watch.Slot<String>
+  private let callsBeside: Watch.Slot<String>
   private var accepted: [String] = []
+  /// The calls with consent: the one that is shown, and those beside it.
+  private var kept: Set<String> = []
   /// The ids of the called users.
   private var placed: [String] = []
   /// Whether there was an accept or call for an unknown call.
@@ -33,8 +37,10 @@ final class UserConsent {
     vocabulary = context.vocabulary(of: peer)
     callID = watch.slot(peer, PeerEvents.callID)
     callPeer = watch.slot(peer, PeerEvents.callPeer)
+    callsBeside = watch.slot(peer, PeerEvents.callsBeside)
     watch.listen(callID) { [unowned self] _ in known = nil }
-    watch.listen(callPeer) { [unowned self] _ in known = nil }
+    // The app reports the partner of a call after its id.
+    watch.listen(to: PeerEvents.callPeer, of: peer) { [unowned self] _, _ in keep() }
     watch.listen(to: PeerEvents.action, of: peer) { [unowned self] _, action, callee in acted(action, to: callee) }
     watch.listen(to: PeerEvents.actionRefused, of: peer) { [unowned self] _, _, _ in
       undo?()
@@ -45,11 +51,23 @@ final class UserConsent {
     }
     watch.listen(to: PeerEvents.callEnded, of: peer) { [unowned self] record, _ in end(record.time) }
     watch.listen(to: PeerEvents.appState, of: peer) { [unowned self] record, state in
-      if state == AppState.terminated.rawValue { end(record.time) }
+      guard state == AppState.terminated.rawValue else { return }
+      kept = []
+      end(record.time)
     }
   }
 
+  /// Keeps the consent to what is shown while it is, and to what goes on beside it.
+  private func keep() {
+    known = nil
+    guard let id = watch.value(callID) else { return }
+    let others = watch.value(callsBeside)?.split(separator: " ").map(String.init) ?? []
+    kept = kept.filter { $0 == id || others.contains($0) }
+    if isConsented(id) { kept.insert(id) }
+  }
+
   private func end(_ time: Instant) {
+    if let id = watch.value(callID) { kept.remove(id) }
     (accepted, placed, isUnspecific, undo) = ([], [], false, nil)
     known = nil
     endedAt = time
@@ -66,7 +84,11 @@ final class UserConsent {
 
   private func judge() -> Bool {
     guard let id = watch.value(callID) else { return isUnspecific || !placed.isEmpty }
-    return accepted.contains(id) || isUnspecific
+    return !kept.isEmpty || isConsented(id)
+  }
+
+  private func isConsented(_ id: String) -> Bool {
+    accepted.contains(id) || kept.contains(id) || isUnspecific
       || watch.value(callPeer).map { placed.contains(scenario.userID(of: $0)) } ?? false
   }
 
@@ -74,12 +96,21 @@ final class UserConsent {
     (undo, known) = (nil, nil)
     switch vocabulary?.action(action)?.role {
     case .begin where !callee.isEmpty:
+      let before = kept
       placed.append(scenario.userID(of: callee))
-      undo = { [unowned self] in placed.removeLast() }
+      undo = { [unowned self] in
+        placed.removeLast()
+        kept.formIntersection(before)
+      }
     case .accept:
       if let id = watch.value(callID) {
+        let before = kept
         accepted.append(id)
-        undo = { [unowned self] in accepted.removeLast() }
+        kept.insert(id)
+        undo = { [unowned self] in
+          accepted.removeLast()
+          kept.formIntersection(before)
+        }
       } else {
         beUnspecific()
       }

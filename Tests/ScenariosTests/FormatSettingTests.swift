@@ -1,0 +1,40 @@
+import Profiles
+import Testing
+
+@testable import ScenarioFormat
+@testable import ScenarioRun
+
+/// Settings of an app that depend on each other.
+@Suite struct FormatSettingTests {
+  private static func load(_ settings: String) -> [String] {
+    let text = """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: connectycube, network: home, settings: { \(settings) } }
+        bob: { profile: connectycube, network: home }
+      timeline:
+        - { at: 3s, do: alice.call, to: bob }
+        - { when: bob.session.state == pending, do: bob.accept }
+        - { after: 5s, of: alice.connected, do: alice.hangup }
+      expect:
+        - { ends: alice, code: hung-up }
+      """
+    let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: ProfileCatalogue.builtIn.registry)
+    return loaded.report.diagnostics.map { "\($0.code.rawValue) \($0.message)" }
+  }
+
+  @Test func `a setting that another one bars is refused beside it`() {
+    #expect(
+      Self.load("callkit: true, several-sessions: true")
+        == ["E412 'several-sessions' cannot go with callkit: true"])
+    #expect(Self.load("callkit: true, several-sessions: false") == [])
+    #expect(Self.load("callkit: false, several-sessions: true") == [])
+  }
+
+  @Test func `a setting without the one that it needs changes nothing`() {
+    #expect(
+      Self.load("audio-reset: false") == ["W414 'audio-reset' changes nothing: it needs callkit: true"])
+    #expect(Self.load("callkit: true, audio-reset: false") == [])
+  }
+}
