@@ -46,6 +46,15 @@ import Testing
     #expect(pair.hotWakes == 0)
   }
 
+  @Test func `a source that gives more pictures than the settings say is sent at its own rate`() throws {
+    let pair = try Self.pair { $0.frameRate = 10 }
+    pair.b.sourceFrameRate = 30
+    try pair.negotiate()
+    pair.run(for: .seconds(4))
+    #expect((30...45).contains(pair.b.shown.count), "\(pair.b.shown.count)")
+    #expect(pair.a.shown.count > 80, "\(pair.a.shown.count)")
+  }
+
   @Test func `a call without a camera has no video section, and its packets are those of before`() throws {
     let pair = SessionPair { $0.video = VideoSettings() }
     try pair.negotiate()

@@ -103,6 +103,8 @@ package final class SessionPair {
 
     /// The camera, whose pictures are sent on every video track; nil films nothing.
     package var camera: GeneratedVideo?
+    /// The pictures of the source in a second; nil for as many as the settings say.
+    package var sourceFrameRate: Int?
     private var filmed: UInt32 = 0
     /// The pictures that were shown.
     package var shown: [RenderedVideoFrame] {
@@ -116,7 +118,9 @@ package final class SessionPair {
       let number = filmed
       filmed += 1
       driver.sendVideo(
-        VideoInput(contentID: number, size: camera.size, captured: now) { camera.frame(number, at: now) })
+        VideoInput(contentID: number, size: camera.size, captured: now, frameRate: sourceFrameRate) {
+          camera.frame(number, at: now)
+        })
     }
 
     /// How many sockets were asked for beside those of the interfaces.

@@ -166,6 +166,28 @@ final class CallClient {
     for session in sessions { session.setTracks { $0.isVideoEnabled = !isCameraOff } }
   }
 
+  /// Makes the screen the source of the video track, whose capturer the SDK lets an app replace.
+  func shareScreen(at fps: Int64?, adapts: Bool) throws(ActionError) {
+    try requireVideo()
+    let rate = Int(clamping: fps ?? Int64(ScreenCapture.frameRates.upperBound))
+    guard ScreenCapture.frameRates.contains(rate) else {
+      throw ActionError("the system gives 1 to 60 pictures of a screen in a second")
+    }
+    guard environment.device.settings.camera != nil else { throw ActionError("this device sends no video") }
+    let limit = adapts ? ConnectyCubeSettings.screenFrameRateLimit : nil
+    environment.device.captureScreen(ScreenCapture(frameRate: rate, adaptedFrameRate: limit))
+    trace.set("screen.shared", true)
+  }
+
+  /// Makes the camera the source again, and returns whether the screen was.
+  @discardableResult
+  func stopScreenShare() -> Bool {
+    guard environment.device.screenCapture != nil else { return false }
+    environment.device.captureScreen(nil)
+    trace.set("screen.shared", false)
+    return true
+  }
+
   /// Whether a session of this id has ended here.
   func isOver(_ id: String) -> Bool { ended.contains(id) }
 
@@ -174,6 +196,7 @@ final class CallClient {
       (wantsRestart, isMuted, isHeld, isCameraOff) = (false, false, false, false)
       trace.set("mic.muted", false)
       trace.set("camera.off", false)
+      trace.set("screen.shared", false)
     }
     sessions.append(session)
     updateMicrophone()
@@ -310,6 +333,7 @@ final class CallClient {
     if callKit == nil, sessions.count == 1 { deinitializeAudio() }
     session.enter(.closed, on: event)
     sessions.remove(at: index)
+    if !sessions.contains(where: \.isVideo) { stopScreenShare() }
     showSpeaker()
     session.notify("sessionDidClose")
     trace.end(code)
@@ -348,6 +372,7 @@ final class CallClient {
     callKit?.shutDown()
     for session in sessions { session.shutDown() }
     sessions = []
+    stopScreenShare()
     deinitializeAudio()
   }
 }

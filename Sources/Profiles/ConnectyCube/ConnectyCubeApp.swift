@@ -49,6 +49,10 @@ public final class ConnectyCubeApp: CallApp {
         environment.trace.raise("cc.audio_device")
         throw ActionError("the audio session has no \(output.rawValue)")
       }
+    case "share-screen":
+      try client.shareScreen(at: action.values.count("fps"), adapts: action.values.flag("adapts") ?? true)
+    case "stop-screen-share":
+      guard client.stopScreenShare() else { throw ActionError("the screen is not shared") }
     case "switch-camera":
       try client.requireVideo()
       guard environment.device.switchCamera() else { throw ActionError("the device has no other camera") }
@@ -64,7 +68,12 @@ public final class ConnectyCubeApp: CallApp {
   }
 
   public func deviceChanged(_ change: DeviceChange) {
-    if case .audioInterruptionEnded(shouldResume: true) = change { client.resumeAudio() }
+    switch change {
+    case .audioInterruptionEnded(shouldResume: true): client.resumeAudio()
+    // The app captures its own screen, which is not there any more.
+    case .appState(.background): client.stopScreenShare()
+    default: break
+    }
   }
 
   public func perform(_ action: CallKitAction) -> Bool { client.callKit?.perform(action) ?? false }

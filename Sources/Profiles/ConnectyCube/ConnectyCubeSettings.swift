@@ -12,6 +12,8 @@ struct ConnectyCubeSettings {
 
   /// The users whom a call may have besides its initiator.
   static let opponentLimit = 3
+  /// The pictures of a shared screen that may be sent in a second.
+  static let screenFrameRateLimit = 30
   /// The least times that the SDK takes.
   static let leastAnswerInterval = Interval.seconds(10)
   static let leastDiallingInterval = Interval.seconds(3)

@@ -31,6 +31,7 @@ extension ConnectyCubeApp {
     values: [
       ValueDeclaration("mic.muted", .flag, "The user disabled the local audio track."),
       ValueDeclaration("camera.off", .flag, "The user disabled the local video track."),
+      ValueDeclaration("screen.shared", .flag, "The app sends its screen in place of the camera's pictures."),
       ValueDeclaration("user-info", .text, of: .remote, "What that user's app added to its last signal that had any."),
       ValueDeclaration("opponent.session.id", .text, of: .remote, "The id of the last session with that user."),
       ValueDeclaration("callback.session", .text, "The id of the session that the last callback is about."),
@@ -193,6 +194,15 @@ extension ConnectyCubeApp {
         ParameterDeclaration(
           "to", .choice(["receiver", "speaker"]), required: true, "where to play", provenance: .documented)
       ], "Change the audio device (currentAudioDevice)."),
+    ActionDeclaration(
+      "share-screen",
+      [
+        ParameterDeclaration(
+          "fps", .count, "pictures that the screen gives in a second, 1 to 60; 60", provenance: .documented),
+        ParameterDeclaration(
+          "adapts", .flag, "send 30 of them at most, as the guide asks of an app; true", provenance: .documented),
+      ], "Send the app's screen in place of the camera's pictures, until the app leaves the foreground."),
+    ActionDeclaration("stop-screen-share", [], "Send the camera's pictures again."),
     ActionDeclaration("switch-camera", [], "Use the other camera, where the device has one."),
     ActionDeclaration(
       "ice-restart", [], "Restart ICE on every connection that this user offered.", as: .restartICE),

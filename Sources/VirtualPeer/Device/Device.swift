@@ -79,10 +79,18 @@ public final class Device {
   /// Whether the app makes its pictures itself, with a custom capturer: the camera stays closed, and no interruption of it
   /// stops them. An app sets it before it sends video.
   public var usesCustomCapturer = false
-  /// Whether there are no pictures to send now.
-  var isPictureMissing: Bool { isCameraInterrupted && !usesCustomCapturer }
+  /// The capture of the app's own screen, which gives the pictures of the video track in place of the camera.
+  public private(set) var screenCapture: ScreenCapture?
+  /// Called when something else gives the pictures.
+  var onCapturerChanged: (() -> Void)?
+  /// Whether there are no pictures to send now. The screen of an app is captured only while it is on the screen.
+  var isPictureMissing: Bool {
+    screenCapture == nil ? isCameraInterrupted && !usesCustomCapturer : isInBackground
+  }
   /// The pictures that the app can send. A custom capturer needs no camera.
-  var pictures: CameraSource? { settings.camera ?? (usesCustomCapturer ? .talkingHead : nil) }
+  var pictures: CameraSource? {
+    screenCapture == nil ? settings.camera ?? (usesCustomCapturer ? .talkingHead : nil) : .screen
+  }
   /// The camera in use.
   public private(set) var cameraPosition: CameraPosition
   private var indicator = "none"
@@ -226,6 +234,7 @@ public final class Device {
     setAudioEnabled(false)
     setManualAudio(false)
     setCamera(open: false)
+    captureScreen(nil)
     screenCleared()
   }
 
@@ -253,7 +262,7 @@ public final class Device {
     let wasInterrupted = isCameraInterrupted
     cameraInterruption = reason
     trace.write(PeerEvents.cameraInterruption, subject, reason?.rawValue ?? "none")
-    guard wantsCamera, wasInterrupted != isCameraInterrupted else { return false }
+    guard wantsCamera, screenCapture == nil, wasInterrupted != isCameraInterrupted else { return false }
     traceCamera()
     return true
   }
@@ -410,8 +419,18 @@ public final class Device {
     traceCamera()
   }
 
+  /// Sends the app's own screen in place of the camera's pictures, or with nil those again. The track is the same, so
+  /// that nothing is negotiated.
+  public func captureScreen(_ capture: ScreenCapture?) {
+    guard capture != screenCapture else { return }
+    screenCapture = capture
+    traceCamera()
+    onCapturerChanged?()
+  }
+
   private func traceCamera() {
-    let isOpen = wantsCamera && !isCameraInterrupted && !usesCustomCapturer
+    let isMine = !usesCustomCapturer && screenCapture == nil
+    let isOpen = wantsCamera && isMine && !isCameraInterrupted && !isInBackground
     guard isOpen != isCameraOpen else { return }
     isCameraOpen = isOpen
     trace.write(PeerEvents.camera, subject, isOpen)

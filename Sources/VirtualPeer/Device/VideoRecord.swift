@@ -19,8 +19,8 @@ package final class VideoRecord {
   private var sources: [UInt32] = []
   private var shown: [String: Shown] = [:]
   private var pictures: [String: VideoFrame] = [:]
-  /// The painter of this peer's camera pictures; nil for modelled ones.
-  var painter: GeneratedVideo?
+  /// The painters of this peer's pictures, each from a number on; nil for modelled ones.
+  private var painters: [(first: UInt32, video: GeneratedVideo?)] = []
 
   /// Called with the number of every picture that the camera takes.
   package var onCapture: ((UInt32) -> Void)?
@@ -28,6 +28,13 @@ package final class VideoRecord {
   package var onShow: ((Shown, VideoFrame, _ connection: String) -> Void)?
 
   init() {}
+
+  /// Says what paints the pictures from a number on.
+  func paint(from first: UInt32, with video: GeneratedVideo?) { painters.append((first, video)) }
+
+  private func painter(of contentID: UInt32) -> GeneratedVideo? {
+    painters.last { $0.first <= contentID }.flatMap(\.video)
+  }
 
   func record(_ contentID: UInt32, at now: Instant) {
     onCapture?(contentID)
@@ -48,11 +55,11 @@ package final class VideoRecord {
   package func picture(over connection: String) -> VideoFrame? { pictures[connection] }
 
   /// Returns the camera picture of a number; nil for modelled ones.
-  package func original(_ contentID: UInt32) -> VideoFrame? { painter?.frame(contentID) }
+  package func original(_ contentID: UInt32) -> VideoFrame? { painter(of: contentID)?.frame(contentID) }
 
   /// Returns a camera picture as it was taken; nil for one of another peer, and for modelled ones.
   package func original(of picture: Shown) -> VideoFrame? {
-    captureTime(of: picture) == nil ? nil : painter?.frame(picture.contentID)
+    captureTime(of: picture) == nil ? nil : original(picture.contentID)
   }
 
   /// Returns the picture that was shown last for a connection, by its trace subject.

@@ -47,6 +47,7 @@ package final class ConnectionEnvironment {
     self.keyLog = keyLog
     self.heard = heard
     audioRecord = AudioRecord()
+    device.onCapturerChanged = { [weak self] in self?.videoLoop?.capturerChanged() }
   }
 
   // MARK: Trace
@@ -112,7 +113,7 @@ package final class ConnectionEnvironment {
   /// Starts the device's camera with the first connection that sends video, and watches what is shown.
   func beginVideo(_ connection: SessionConnection, settings: VideoSettings, sends: Bool) {
     if sends { device.setCamera(open: device.settings.camera != nil) }
-    let loop = videoLoop ?? VideoLoop(environment: self, settings: settings, source: device.pictures)
+    let loop = videoLoop ?? VideoLoop(environment: self, settings: settings)
     loop.remove(connection)
     loop.add(connection)
     videoLoop = loop

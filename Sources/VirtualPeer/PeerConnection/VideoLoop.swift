@@ -8,30 +8,66 @@ internal import SDP
 final class VideoLoop {
   private struct Line { weak var connection: SessionConnection? }
 
+  /// What gives pictures.
+  private struct Capture {
+    let source: CameraSource?
+    /// The pictures of the source in a second, and those that are sent at most.
+    let frameRate: Int
+    let sentFrameRate: Int
+    /// The number of the first picture, and its time.
+    let first: UInt32
+    let beginning: Instant
+    /// The painter of real pictures; nil for modelled ones.
+    let video: GeneratedVideo?
+    var ticks: Int64 = 0
+
+    /// Whether the picture of this tick is among those that are sent, which are spread evenly.
+    var isSent: Bool {
+      let (sent, all) = (Int64(sentFrameRate), Int64(frameRate))
+      return ticks == 0 || ticks * sent / all != (ticks - 1) * sent / all
+    }
+  }
+
   private unowned let environment: ConnectionEnvironment
   private let clock: PeerClock
   private let settings: VideoSettings
-  private let source: CameraSource?
-  /// The painter of real pictures; nil for modelled ones.
-  private let video: GeneratedVideo?
+  private var capture: Capture
   private var lines: [Line] = []
   private var timer: PeerTimer?
-  private let beginning: Instant
-  private var ticks: Int64 = 0
 
   /// Starts the loop.
-  init(environment: ConnectionEnvironment, settings: VideoSettings, source: CameraSource?) {
+  init(environment: ConnectionEnvironment, settings: VideoSettings) {
     self.environment = environment
     self.settings = settings
-    self.source = source
     clock = environment.clock
-    let size = PictureSize(settings.width, settings.height) ?? .vga
-    let painted = environment.media == .real ? source : nil
-    video = painted.map { GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random)) }
-    environment.videoRecord.painter = video
     var phases = environment.random.stream("camera-phase")
     let phase = phases.uniform(below: UInt64(1_000_000_000 / settings.frameRate))
-    beginning = clock.now + Interval(nanoseconds: Int64(phase))
+    let beginning = clock.now + Interval(nanoseconds: Int64(phase))
+    capture = Self.capture(settings, from: 0, at: beginning, in: environment)
+    scheduleNext()
+  }
+
+  private static func capture(
+    _ settings: VideoSettings, from first: UInt32, at beginning: Instant, in environment: ConnectionEnvironment
+  ) -> Capture {
+    let (source, screen) = (environment.device.pictures, environment.device.screenCapture)
+    let size = PictureSize(settings.width, settings.height) ?? .vga
+    let painted = environment.media == .real ? source : nil
+    let video = painted.map { GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random)) }
+    environment.videoRecord.paint(from: first, with: video)
+    let frameRate = screen?.frameRate ?? settings.frameRate
+    return Capture(
+      source: source, frameRate: frameRate, sentFrameRate: min(frameRate, screen?.adaptedFrameRate ?? frameRate),
+      first: first, beginning: beginning, video: video)
+  }
+
+  /// Goes on with the pictures of another source.
+  func capturerChanged() {
+    stop()
+    let first = capture.first &+ UInt32(truncatingIfNeeded: capture.ticks)
+    capture = Self.capture(settings, from: first, at: clock.now, in: environment)
+    // The last picture of the other source may be of this instant.
+    capture.ticks = 1
     scheduleNext()
   }
 
@@ -54,22 +90,25 @@ final class VideoLoop {
   /// Schedules the next tick from the start, so that rounding never accumulates.
   private func scheduleNext() {
     // A device that was suspended makes up for no picture.
-    let due = (clock.now - beginning).nanoseconds * Int64(settings.frameRate) / 1_000_000_000
-    if due > ticks + Int64(settings.frameRate) { ticks = due }
-    let next = beginning + Interval(nanoseconds: 1_000_000_000 * ticks / Int64(settings.frameRate))
+    let rate = Int64(capture.frameRate)
+    let due = (clock.now - capture.beginning).nanoseconds * rate / 1_000_000_000
+    if due > capture.ticks + rate { capture.ticks = due }
+    let next = capture.beginning + Interval(nanoseconds: 1_000_000_000 * capture.ticks / rate)
     timer = clock.schedule(at: next) { [unowned self] in tick() }
   }
 
   private func tick() {
-    let number = UInt32(truncatingIfNeeded: ticks)
-    ticks += 1
+    let number = capture.first &+ UInt32(truncatingIfNeeded: capture.ticks)
+    let isSent = capture.isSent
+    capture.ticks += 1
     scheduleNext()
     let now = clock.now
     environment.device.checkShown(at: now)
-    guard source != nil, !environment.device.isPictureMissing else { return }
+    guard capture.source != nil, isSent, !environment.device.isPictureMissing else { return }
     environment.videoRecord.record(number, at: now)
     let size = PictureSize(settings.width, settings.height) ?? .vga
-    let input = VideoInput(contentID: number, size: size, captured: now) { [video] in
+    let input = VideoInput(contentID: number, size: size, captured: now, frameRate: capture.sentFrameRate) {
+      [video = capture.video] in
       video?.frame(number, at: now) ?? VideoFrame(filled: size)
     }
     for line in lines { line.connection?.sendVideo(input) }

@@ -70,6 +70,16 @@ extension KeyCases {
         timeline:
           "  - { at: 600ms, do: alice.audio-device, to: speaker }\n  - { at: 700ms, do: alice.audio-device, to: <> }")),
     action("audio-device", at: "600ms", "alice.audio-device, to: speaker"),
+    action("share-screen", at: "600ms", "alice.share-screen", in: filmed("<>")),
+    KeyCase(
+      "connectycube action share-screen.fps", ["10", "20"],
+      filmed("  - { at: 600ms, do: alice.share-screen, fps: <> }")),
+    KeyCase(
+      words: "connectycube action share-screen.adapts",
+      filmed("  - { at: 600ms, do: alice.share-screen, adapts: <> }")),
+    action(
+      "stop-screen-share", at: "900ms", "alice.stop-screen-share",
+      in: filmed("  - { at: 600ms, do: alice.share-screen }\n<>")),
     action("switch-camera", at: "600ms", "alice.switch-camera", in: filmed("<>")),
   ]
 

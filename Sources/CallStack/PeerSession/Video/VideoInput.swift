@@ -7,16 +7,21 @@ package struct VideoInput {
   package let contentID: UInt32
   package let size: PictureSize
   package let captured: Instant
+  /// The pictures that its source gives in a second; nil for as many as the settings of the session say.
+  package let frameRate: Int?
   private let paint: () -> VideoFrame
   private var painted: VideoFrame?
 
   /// Makes an input.
   ///
   /// - Parameter paint: returns the picture, of the given size.
-  package init(contentID: UInt32, size: PictureSize, captured: Instant, paint: @escaping () -> VideoFrame) {
+  package init(
+    contentID: UInt32, size: PictureSize, captured: Instant, frameRate: Int? = nil, paint: @escaping () -> VideoFrame
+  ) {
     self.contentID = contentID
     self.size = size
     self.captured = captured
+    self.frameRate = frameRate
     self.paint = paint
   }
 
@@ -28,7 +33,9 @@ package struct VideoInput {
   /// A black picture in its place, as a disabled track sends (W3C `track.enabled`).
   var blackened: VideoInput {
     let (size, contentID) = (size, contentID)
-    return VideoInput(contentID: contentID, size: size, captured: captured) { VideoFrame(filled: size) }
+    return VideoInput(contentID: contentID, size: size, captured: captured, frameRate: frameRate) {
+      VideoFrame(filled: size)
+    }
   }
 
   /// Returns the picture at a size.

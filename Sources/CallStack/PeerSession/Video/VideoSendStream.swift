@@ -22,6 +22,8 @@ final class VideoSendStream {
   }
   /// Whether packets carry transport-wide numbers.
   private(set) var isNumbered = false
+  /// The pictures that the source gives in a second.
+  private var sourceFrameRate: Int
   /// When the last picture came; nil before it.
   private var lastPicture: Instant?
 
@@ -31,6 +33,7 @@ final class VideoSendStream {
   ) {
     self.settings = settings
     self.parameters = parameters
+    sourceFrameRate = settings.frameRate
     number = track.number
     var encoder = VideoEncoderSettings()
     encoder.size = settings.size
@@ -87,7 +90,7 @@ final class VideoSendStream {
     for (index, encoding) in encodings.enumerated() {
       let wish = parameters(of: index)
       let factor = wish.scaleResolutionDownBy ?? Double(1 << (encodings.count - 1 - index))
-      let rate = wish.maxFramerate.map { min(Double(settings.frameRate), max(1, $0)) } ?? Double(settings.frameRate)
+      let rate = wish.maxFramerate.map { min(Double(sourceFrameRate), max(1, $0)) } ?? Double(sourceFrameRate)
       encoding.setSize(settings.size.divided(by: factor), frameRate: Int(rate.rounded()))
     }
   }
@@ -145,6 +148,10 @@ final class VideoSendStream {
   /// Encodes a picture in each encoding, and hands the packets to the pacer.
   func send(_ input: inout VideoInput, into pacer: inout Pacer, at now: Instant) {
     lastPicture = now
+    if let rate = input.frameRate, rate != sourceFrameRate {
+      sourceFrameRate = max(1, rate)
+      applySizes()
+    }
     for index in encodings.indices where parameters(of: index).isActive {
       encodings[index].encode(&input, into: &pacer, at: now)
     }
