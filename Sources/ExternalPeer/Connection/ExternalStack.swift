@@ -10,6 +10,8 @@ package import VirtualPeer
 /// be answered: the first before time begins, the next when the previous connection is established or closed. No
 /// process starts beyond the expected number of connections, because a start takes processor time from the call.
 package final class ExternalStack: MediaStack {
+  package let sendsPicturesOfDevice = false
+
   package struct Sound {
     /// The audio that the program plays, in the form of the peer protocol.
     package var play: JSON

@@ -173,6 +173,9 @@ final class CallClient {
     guard ScreenCapture.frameRates.contains(rate) else {
       throw ActionError("the system gives 1 to 60 pictures of a screen in a second")
     }
+    guard environment.connections.sendsPicturesOfDevice else {
+      throw ActionError("the program in place of the stack sends its own pictures")
+    }
     guard environment.device.settings.camera != nil else { throw ActionError("this device sends no video") }
     let limit = adapts ? ConnectyCubeSettings.screenFrameRateLimit : nil
     environment.device.captureScreen(ScreenCapture(frameRate: rate, adaptedFrameRate: limit))
@@ -226,7 +229,7 @@ final class CallClient {
 
   func initializeAudio() {
     // A session that begins beside another one has its audio.
-    guard sessions.count < 2 else { return }
+    guard !settings.keepsSeveralSessions || formerAudio == nil else { return }
     switch settings.audioSession {
     case .never: return
     case .firstCall where hasInitializedAudio: return
@@ -330,7 +333,8 @@ final class CallClient {
     guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
     if sessions.count > 1 { tell(session) }
     ended.insert(session.id)
-    if callKit == nil, sessions.count == 1 { deinitializeAudio() }
+    let isLast = !sessions.contains { $0 !== session && $0.isAccepted }
+    if callKit == nil, isLast { deinitializeAudio() }
     session.enter(.closed, on: event)
     sessions.remove(at: index)
     if !sessions.contains(where: \.isVideo) { stopScreenShare() }

@@ -10,6 +10,9 @@ package protocol MediaStack: AnyObject {
     _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
   ) -> any PeerConnection
 
+  /// Whether connections send the pictures of the device: a program has its own.
+  var sendsPicturesOfDevice: Bool { get }
+
   /// Handles a change of the device's interfaces; called before the open connections are informed.
   func interfacesChanged()
 }
@@ -17,6 +20,8 @@ package protocol MediaStack: AnyObject {
 /// The built-in stack: the call session, in this process and in virtual time.
 package final class SessionStack: MediaStack {
   package init() {}
+
+  package let sendsPicturesOfDevice = true
 
   package func makeConnection(
     _ configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment

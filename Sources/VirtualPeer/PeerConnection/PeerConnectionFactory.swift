@@ -38,6 +38,9 @@ public final class PeerConnectionFactory {
     }
   }
 
+  /// Whether what the device films, or shows, is what connections send: a program in their place has pictures of its own.
+  public var sendsPicturesOfDevice: Bool { stack.sendsPicturesOfDevice }
+
   /// Makes a new connection, which gathers on the interfaces that are up.
   ///
   /// - Parameter name: The id of the remote user, or the declared name of the remote server; with

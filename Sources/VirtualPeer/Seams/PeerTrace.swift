@@ -67,7 +67,10 @@ public final class PeerTrace {
       machines[index].state = initial
     }
     for (_, remote) in remotes.sorted(by: { $0.key < $1.key }) { remote.processEnded() }
-    if whole == nil { trace.write(PeerEvents.accepted, subject, false) }
+    guard whole == nil else { return }
+    trace.write(PeerEvents.accepted, subject, false)
+    if hasBeside { trace.write(PeerEvents.callsBeside, subject, CommonVocabulary.nobody) }
+    hasBeside = false
   }
 
   /// Returns the current state of a declared machine.

@@ -107,6 +107,23 @@ import Vocabulary
     world.expectNothingIsLeftAfterShutdown()
   }
 
+  @Test func `a session that rang when the other ended has the audio, and gives it back`() throws {
+    let world = try Self.several()
+    world.perform("carol", "call", to: "alice")
+    world.run(for: .seconds(1))
+    world.perform("bob", "hangup")
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "session.state") == "pending")
+    world.perform("alice", "accept")
+    world.run(for: .seconds(3))
+    #expect(world.value("alice", "audible") == "true")
+    #expect(world.fields("alice", "audio-session.state").last?[1] == "playAndRecord")
+    world.perform("alice", "hangup")
+    world.run(for: .seconds(1))
+    #expect(world.fields("alice", "audio-session.state").last?[1] != "playAndRecord")
+    #expect(world.fields("alice", "audio-session.state").last?[0] == "inactive")
+  }
+
   @Test func `a mute is of all sessions, and of one that begins later`() throws {
     let world = try Self.several()
     world.perform("alice", "mute")
