@@ -240,7 +240,8 @@ package.targets += [
 ]
 
 // Fuzzers stand in the manifest only while they are built, without other programs: libFuzzer brings their `main`.
-if Context.environment["CALLSIM_FUZZ"] != nil {
+let fuzzing = Context.environment["CALLSIM_FUZZ"]
+if fuzzing != nil {
   let others = ["CallSimCommand", "CallSimTesting", "LivePeer"]
   package.targets.removeAll { [.executable, .test].contains($0.type) || others.contains($0.name) }
   package.products = []
@@ -252,25 +253,24 @@ if Context.environment["CALLSIM_FUZZ"] != nil {
     "TURNClient": ["STUN", "TURN"], "TURNServer": ["STUN", "TURN"], "TURNStream": ["TURN"],
     "VideoPayload": ["RTP", "VideoReceive"], "WebSocket": ["VirtualPeer"],
   ]
+  package.targets.append(.target(name: "FuzzEntry", path: "Fuzz/Entry"))
   package.targets.append(.target(name: "FuzzHarness", dependencies: ["CallCore", "STUN"], path: "Fuzz/Harness"))
   for (name, subjects) in fuzzed.sorted(by: { $0.key < $1.key }) {
     package.targets.append(
       .executableTarget(
-        name: "Fuzz" + name, dependencies: ["CallCore", "FuzzHarness"] + subjects, path: "Fuzz/" + name))
+        name: "Fuzz" + name, dependencies: ["CallCore", "FuzzEntry", "FuzzHarness"] + subjects, path: "Fuzz/" + name))
   }
 }
 
 /// Whether the tests run an optimised form of a target, with its assertions: of what plays calls, where tests are built once
 /// and for all. A variable of its own, because no flag may reach those whose package depends on this one.
 func isOptimizedForTests(_ target: Target) -> Bool {
-  guard Context.environment["CALLSIM_OPTIMIZED_TESTS"] != nil, Context.environment["CALLSIM_FUZZ"] == nil else {
-    return false
-  }
+  guard Context.environment["CALLSIM_OPTIMIZED_TESTS"] != nil, fuzzing != "instrumented" else { return false }
   return target.path?.hasPrefix(stack) ?? false
     || ["CallCore", "SimNet", "VirtualPeer", "ScenarioJudge"].contains(target.name)
 }
 
-let ownC = ["CVirtualClock", "CNamespace", "CAllocationCount"]
+let ownC = ["CVirtualClock", "CNamespace", "CAllocationCount", "FuzzEntry"]
 for target in package.targets where target.type != .system && !ownC.contains(target.name) {
   target.swiftSettings = [
     .swiftLanguageMode(.v6),
@@ -284,5 +284,9 @@ for target in package.targets where target.type != .system && !ownC.contains(tar
       .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
   }
   if target.name.hasPrefix("Fuzz") { target.swiftSettings?.append(.unsafeFlags(["-parse-as-library"])) }
+  if target.name.hasPrefix("Fuzz"), target.type == .executable, fuzzing != "instrumented" {
+    target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer"]))
+    target.linkerSettings = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+  }
   if Context.environment["CI"] != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

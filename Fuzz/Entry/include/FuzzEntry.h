@@ -1,0 +1,1 @@
+// The entries of fuzzers are for the linker alone.
