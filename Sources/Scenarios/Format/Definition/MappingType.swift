@@ -1,9 +1,3 @@
-/// The place where a key belongs, with its topic in `callsim explain`.
-struct KeyPlace {
-  var hint: String
-  var topic: String
-}
-
 /// The declaration of a mapping: every key with its name, type, default and meaning. Decoder, encoder and schema are
 /// derived from it, so that they agree.
 struct MappingType<Root: Sendable>: Sendable {
@@ -24,6 +18,7 @@ struct MappingType<Root: Sendable>: Sendable {
   let name: String
   let summary: String
   let keys: [Key]
+  private let names: MappingKeys
   let initial: @Sendable () -> Root
   /// Returns the place of an unknown key that belongs elsewhere.
   var elsewhere: @Sendable (YAMLNode.Entry, Reading) -> KeyPlace? = { _, _ in nil }
@@ -34,7 +29,11 @@ struct MappingType<Root: Sendable>: Sendable {
     self.name = name
     self.summary = summary
     self.initial = initial
-    self.keys = keys.contains { $0.name == "why" } ? keys : keys + [Self.why]
+    let keys = keys.contains { $0.name == "why" } ? keys : keys + [Self.why]
+    self.keys = keys
+    names = MappingKeys(
+      name: name, summary: summary,
+      keys: keys.map { .init(name: $0.name, alias: $0.alias, isRequired: $0.isRequired, summary: $0.summary) })
   }
 
   /// The key `why`, which every mapping may have.
@@ -50,7 +49,7 @@ struct MappingType<Root: Sendable>: Sendable {
     }
   }
 
-  var keyNames: [String] { keys.map(\.name) }
+  var keyNames: [String] { names.names }
 
   var shape: MappingShape {
     MappingShape(
@@ -109,65 +108,20 @@ struct MappingType<Root: Sendable>: Sendable {
     _ node: YAMLNode, _ reading: inout Reading, over base: Root? = nil, others: [String] = [], topic: String? = nil,
     partial: inout Root?
   ) -> Root? {
-    guard let entries = node.entries else {
-      let isEmpty = node.scalar?.coreType == .null
-      reading.report(
-        .wrongNode, "expected a mapping (\(summary)), found \(node.description)", at: node.span,
-        hint: isEmpty ? "its keys stand below it, further to the right" : nil)
+    guard let found = names.values(of: node, &reading, others: others, topic: topic, elsewhere: elsewhere) else {
       return nil
     }
     var root = base ?? initial()
-    var isComplete = true
-    for entry in entries where !others.contains(entry.key) && !isDeclared(entry.key) {
-      reportUnknown(entry, in: entries, others: others, topic: topic, &reading)
-    }
-    for key in keys {
-      guard let entry = entries.first(where: { $0.key == key.name || $0.key == key.alias }) else {
-        if key.isRequired {
-          reading.report(.missingKey, "\(name) needs the key '\(key.name)': \(key.summary)", at: node.span)
-          isComplete = false
-        }
-        continue
-      }
-      if let alias = key.alias, entry.key == key.name, let second = entries.first(where: { $0.key == alias }) {
-        reading.report(.duplicateKey, "'\(alias)' means the same as '\(key.name)'", at: second.keySpan)
-      }
-      if !key.decode(entry.value, &reading, &root) { isComplete = false }
+    var isComplete = found.isComplete
+    for (key, value) in found.values {
+      if !keys[key].decode(value, &reading, &root) { isComplete = false }
     }
     partial = root
     return isComplete ? root : nil
   }
-
-  private func isDeclared(_ name: String) -> Bool { keys.contains { $0.name == name || $0.alias == name } }
-
-  private func reportUnknown(
-    _ entry: YAMLNode.Entry, in entries: [YAMLNode.Entry], others: [String], topic: String?,
-    _ reading: inout Reading
-  ) {
-    var legal: [String] = []
-    for name in keyNames + others where !legal.contains(name) && !entries.contains(where: { $0.key == name }) {
-      legal.append(name)
-    }
-    let message = "\(name) has no key '\(YAMLNode.abbreviated(entry.key))'"
-    let place = elsewhere(entry, reading)
-    let hint =
-      Self.joined(entry.key, among: legal) ?? place?.hint
-      ?? Suggestion.hint(for: entry.key, among: legal, noun: "its other keys")
-    reading.report(
-      .unknownKey, message, at: entry.keySpan, hint: hint,
-      explain: place?.topic ?? topic ?? name.replacing(" ", with: "-"))
-  }
 }
 
 extension MappingType {
-  /// Returns advice for `network:wifi` and `at=1s`, which are plain scalars in YAML.
-  private static func joined(_ text: String, among legal: [String]) -> String? {
-    guard let sign = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
-    let (key, value) = (String(text[..<sign]), text[text.index(after: sign)...])
-    guard legal.contains(key), !value.isEmpty else { return nil }
-    return "write \(key): \(value), with ':' and a space"
-  }
-
   /// Returns the keys as keys of an outer mapping that contains the root.
   func keys<Outer>(of path: any WritableKeyPath<Outer, Root> & Sendable) -> [MappingType<Outer>.Key] {
     keys.filter { $0.name != "why" }.map { key in

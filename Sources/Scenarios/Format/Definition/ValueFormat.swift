@@ -49,23 +49,8 @@ struct ValueFormat<Value: Sendable>: Sendable {
   /// Returns the format of a list of `atLeast` to `atMost` members.
   func list(atLeast: Int = 0, atMost: Int = 10_000) -> ValueFormat<[Value]> {
     ValueFormat<[Value]>(.list(shape, atLeast...atMost)) { node, reading in
-      guard let items = node.items else {
-        var trial = reading
-        let isMember = node.scalar != nil && decode(node, &trial) != nil
-        let hint =
-          isMember && atLeast <= 1
-          ? node.scalar.map { "write [\(YAMLNode.abbreviated($0.text))]" }
-          : atLeast == atMost ? "write \(atLeast) in brackets" : nil
-        reading.report(.wrongNode, "expected a list, found \(node.description)", at: node.span, hint: hint)
-        return nil
-      }
-      if items.count < atLeast || items.count > atMost {
-        let wanted =
-          atLeast == atMost ? "\(atLeast)" : items.count < atLeast ? "at least \(atLeast)" : "at most \(atMost)"
-        let message = "expected \(wanted) member\(atLeast == 1 ? "" : "s"), found \(items.count)"
-        reading.report(.badListLength, message, at: node.span)
-        return nil
-      }
+      guard let items = node.members(atLeast: atLeast, atMost: atMost, &reading, isMember: { decode($0, &$1) != nil })
+      else { return nil }
       let decoded = items.map { decode($0, &reading) }
       return decoded.contains { $0 == nil } ? nil : decoded.compactMap(\.self)
     } encode: { values in
@@ -90,20 +75,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
   func distinct<Member>(_ word: @escaping @Sendable (Member) -> String) -> ValueFormat where Value == [Member] {
     decoded(shape.withDistinctMembers) { node, reading in
       guard let members = decode(node, &reading) else { return nil }
-      var words: Set<String> = []
-      var distinct: [Member] = []
-      for (index, member) in members.enumerated() {
-        let word = word(member)
-        if words.insert(word).inserted {
-          distinct.append(member)
-        } else {
-          let span = node.items?[index].span ?? node.span
-          reading.report(
-            .duplicateKey, "'\(YAMLNode.abbreviated(word))' is listed twice", at: span,
-            hint: "leave it out, or name another")
-        }
-      }
-      return distinct
+      return node.distinctIndices(members.map(word), &reading).map { members[$0] }
     }
   }
 
@@ -123,17 +95,9 @@ struct ValueFormat<Value: Sendable>: Sendable {
   /// The format of a mapping from names to values, in file order.
   var named: ValueFormat<[Named<Value>]> {
     ValueFormat<[Named<Value>]>(.named(shape)) { node, reading in
-      guard let entries = node.entries else {
-        let hint = node.items == nil ? nil : "write each as NAME: …, without '-'"
-        reading.report(
-          .wrongNode, "expected a mapping from names, found \(node.description)", at: node.span, hint: hint)
-        return nil
-      }
-      return entries.compactMap { entry in
-        guard reading.checkName(entry.key, at: entry.keySpan), let value = decode(entry.value, &reading) else {
-          return nil
-        }
-        return Named(name: entry.key, span: entry.keySpan, value: value)
+      node.namedEntries(&reading)?.compactMap { entry in
+        guard reading.checkName(entry.key, at: entry.keySpan) else { return nil }
+        return decode(entry.value, &reading).map { Named(name: entry.key, span: entry.keySpan, value: $0) }
       }
     } encode: { named in
       .mapping(named.map { ($0.name, encode($0.value)) })
@@ -142,6 +106,53 @@ struct ValueFormat<Value: Sendable>: Sendable {
 
   /// The format of an undecoded node, which is decoded once all names are known.
   var deferred: ValueFormat<YAMLNode> { .node(shape) }
+}
+
+// What formats of all types have in common, once.
+extension YAMLNode {
+  /// Returns the members of a list; reports another node, and a wrong number of them.
+  fileprivate func members(
+    atLeast: Int, atMost: Int, _ reading: inout Reading, isMember: (YAMLNode, inout Reading) -> Bool
+  ) -> [YAMLNode]? {
+    guard let items else {
+      var trial = reading
+      let isMember = scalar != nil && isMember(self, &trial)
+      let hint =
+        isMember && atLeast <= 1
+        ? scalar.map { "write [\(YAMLNode.abbreviated($0.text))]" }
+        : atLeast == atMost ? "write \(atLeast) in brackets" : nil
+      reading.report(.wrongNode, "expected a list, found \(description)", at: span, hint: hint)
+      return nil
+    }
+    if items.count < atLeast || items.count > atMost {
+      let wanted =
+        atLeast == atMost ? "\(atLeast)" : items.count < atLeast ? "at least \(atLeast)" : "at most \(atMost)"
+      let message = "expected \(wanted) member\(atLeast == 1 ? "" : "s"), found \(items.count)"
+      reading.report(.badListLength, message, at: span)
+      return nil
+    }
+    return items
+  }
+
+  /// Returns the indices of the members whose text stands before nowhere in the list; reports the others.
+  fileprivate func distinctIndices(_ words: [String], _ reading: inout Reading) -> [Int] {
+    var known: Set<String> = []
+    return words.indices.filter { index in
+      if known.insert(words[index]).inserted { return true }
+      reading.report(
+        .duplicateKey, "'\(YAMLNode.abbreviated(words[index]))' is listed twice", at: items?[index].span ?? span,
+        hint: "leave it out, or name another")
+      return false
+    }
+  }
+
+  /// Returns the entries of a mapping from names; reports another node.
+  fileprivate func namedEntries(_ reading: inout Reading) -> [Entry]? {
+    if let entries { return entries }
+    let hint = items == nil ? nil : "write each as NAME: …, without '-'"
+    reading.report(.wrongNode, "expected a mapping from names, found \(description)", at: span, hint: hint)
+    return nil
+  }
 }
 
 extension ValueFormat where Value == YAMLNode {
