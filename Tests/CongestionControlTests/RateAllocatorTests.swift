@@ -48,6 +48,13 @@ import Testing
     #expect(rates(&allocator, at: 250, of: 3) == [218, 0, 32])
   }
 
+  @Test func `too little for all goes to the greatest priority, whichever was sent`() {
+    var allocator = makeAllocator([stream(0, 100, 400), stream(1, 100, 400)])
+    #expect(rates(&allocator, at: 150, of: 2) == [150, 0])
+    allocator.set(stream(1, 100, 400, priority: 2))
+    #expect(rates(&allocator, at: 150, of: 2) == [0, 150])
+  }
+
   @Test func `a paused stream resumes with a margin of a tenth and at least 20 kbit_s`() {
     var allocator = makeAllocator([stream(0, 100, 1_000), stream(1, 300, 1_000)])
     #expect(rates(&allocator, at: 399, of: 2)[1] == 0)

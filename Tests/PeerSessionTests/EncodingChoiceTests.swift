@@ -144,4 +144,38 @@ import Testing
     note(&choice, layers: [100, 200, 300], at: 300)
     #expect(choice.wanted == Point(encoding: 0, layer: 2))
   }
+
+  @Test func `without a share nothing is sent where that is wished, and the smallest encoding elsewhere`() {
+    for pauses in [true, false] {
+      var choice = EncodingChoice()
+      choice.pauses = pauses
+      set(&choice, 0)
+      note(&choice, from: 0, through: 1_900)
+      #expect(choice.wanted == Point(encoding: 0, layer: 0) && !choice.isPaused)
+      note(&choice, at: 2_000)
+      #expect(choice.isPaused == pauses && choice.wanted == (pauses ? nil : Point(encoding: 0, layer: 0)))
+    }
+  }
+
+  @Test func `what has just begun is not paused, because its rate is not known`() {
+    var choice = EncodingChoice()
+    choice.pauses = true
+    set(&choice, 0)
+    for time in [0, 1_000, 2_000, 3_000] { choice.note(packet(Point(encoding: 0, layer: 0), nil), at: at(Int64(time))) }
+    #expect(!choice.isPaused)
+  }
+
+  @Test func `what arrives is not paused, and what is paused does not go on because nothing is sent`() {
+    var choice = EncodingChoice()
+    choice.pauses = true
+    set(&choice, 0, isDelivered: true)
+    note(&choice, from: 0, through: 5_000)
+    #expect(!choice.isPaused)
+    set(&choice, 0)
+    note(&choice, from: 5_100, through: 7_100)
+    #expect(choice.isPaused)
+    set(&choice, 0, isDelivered: true)
+    note(&choice, from: 7_200, through: 60_000)
+    #expect(choice.isPaused)
+  }
 }

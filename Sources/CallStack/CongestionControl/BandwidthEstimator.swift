@@ -162,6 +162,9 @@ package struct BandwidthEstimator: Sendable {
     probing.settings.probesWhileApplicationLimited = isEnabled
   }
 
+  /// Sets the rate with which a paused stream could go on, which is probed for; zero for none.
+  package mutating func setWanted(_ rate: DataRate) { probing.wanted = rate }
+
   // MARK: Packets and reports
 
   /// Notes a packet with a transport-wide number.

@@ -104,6 +104,8 @@ package struct Pacer: ~Copyable {
         return
       }
       isProbeStarved = false
+      // As in libwebrtc, padding can be the packet that a probe waits for.
+      probes.enqueued(byteCount: queue.byteCount - before)
       wanted -= queue.byteCount - before
     }
   }

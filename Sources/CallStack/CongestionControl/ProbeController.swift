@@ -42,6 +42,9 @@ package struct ProbeController: Sendable {
   /// The start of the region in which the application limits the rate, and the end of the last such region.
   var limitedStart: Instant?
   var limitedEnd: Instant?
+  /// The rate with which a paused stream could go on; zero for none. Above the estimate it is probed as often as while the
+  /// application is limited. libwebrtc pads up to it instead.
+  var wanted = DataRate.zero
   private var state = State.initial
   private var isAvailable = false
   private var limit = Limit.none
@@ -82,7 +85,7 @@ package struct ProbeController: Sendable {
     let (old, isLimited) = (self, limitedStart)
     self = ProbeController(settings: old.settings, at: now)
     (isAvailable, allocated, nextID, limitedStart) = (old.isAvailable, old.allocated, old.nextID, isLimited)
-    repetitionEnd = old.repetitionEnd
+    (repetitionEnd, wanted) = (old.repetitionEnd, old.wanted)
   }
 
   mutating func setAvailable(_ isAvailable: Bool, into probes: inout FIFO<ProbeCluster>, at now: Instant) {
@@ -162,7 +165,9 @@ package struct ProbeController: Sendable {
     } else if settings.probesWhileApplicationLimited, let limitedStart,
       now >= max(limitedStart, last) + settings.applicationLimitedInterval
     {
-      probe([estimate * settings.applicationLimitedScale], continues: true, into: &probes, at: now)
+      probe([max(wanted, estimate * settings.applicationLimitedScale)], continues: true, into: &probes, at: now)
+    } else if wanted > estimate, now >= last + settings.applicationLimitedInterval {
+      probe([wanted], continues: true, into: &probes, at: now)
     }
   }
 

@@ -5,7 +5,8 @@ package import CallCore
 ///
 /// All streams get their minimum first, then their priority rate, then the rest in proportion to their priority up to
 /// their maximum, and then up to twice of that. If the rate does not suffice for all minima, streams with an enforced
-/// minimum get it, such as audio. Then those that are sent get theirs in order, then paused ones, with a margin.
+/// minimum get it, such as audio. Then those that are sent get theirs in order, then paused ones, with a margin;
+/// where priorities differ, all of the greatest first.
 package struct RateAllocator: Sendable {
   /// A layer of a simulcast stream, from the lowest resolution up.
   package struct Encoding: Hashable, Sendable, BitwiseCopyable {
@@ -171,12 +172,17 @@ package struct RateAllocator: Sendable {
       rates[index] = shares[index].stream.minimum
       rest -= rates[index].bitsPerSecond
     }
-    for isSent in [true, false] {
-      for index in shares.indices where shares[index].isSent == isSent && !shares[index].stream.isMinimumEnforced {
-        let minimum = shares[index].minimum
-        guard rest > 0, rest >= minimum.bitsPerSecond else { continue }
-        rates[index] = minimum
-        rest -= minimum.bitsPerSecond
+    for priority in Set(shares.map(\.stream.priority)).sorted(by: >) {
+      for isSent in [true, false] {
+        for index in shares.indices
+        where shares[index].stream.priority == priority && shares[index].isSent == isSent
+          && !shares[index].stream.isMinimumEnforced
+        {
+          let minimum = shares[index].minimum
+          guard rest > 0, rest >= minimum.bitsPerSecond else { continue }
+          rates[index] = minimum
+          rest -= minimum.bitsPerSecond
+        }
       }
     }
     if rest > 0 { distribute(.bitsPerSecond(rest), factor: 1, includesPaused: false) }

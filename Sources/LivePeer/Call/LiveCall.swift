@@ -193,7 +193,7 @@ package final class LiveCall {
     // The description carries the candidates, and the only track needs no report.
     case .signalingStateChange, .iceGatheringStateChange, .iceCandidate, .iceCandidatesRemoved, .dtlsStateChange,
       .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .toneChange, .sctpStateChange, .dataChannel,
-      .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError:
+      .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError, .forwardingChange:
       break
     }
   }

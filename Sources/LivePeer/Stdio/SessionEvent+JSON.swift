@@ -46,7 +46,7 @@ extension SessionEvent {
       ("selectedcandidatepairchange", [JSON.Member("local", local.json), JSON.Member("remote", remote.json)])
     case .dataChannel, .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow: dataChannelEvent
     case .iceCandidatesRemoved, .dtlsFailed, .removeTrack, .mute, .unmute, .ended, .sctpStateChange,
-      .dataChannelError, .toneChange:
+      .dataChannelError, .toneChange, .forwardingChange:
       nil
     }
   }

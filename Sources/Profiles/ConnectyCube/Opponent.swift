@@ -243,7 +243,7 @@ final class Opponent: PeerConnectionDelegate {
     case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .iceGatheringStateChange,
       .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange, .dtlsFailed, .negotiationNeeded,
       .removeTrack, .mute, .unmute, .ended, .toneChange, .sctpStateChange, .dataChannel, .dataChannelStateChange,
-      .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError:
+      .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError, .forwardingChange:
       break
     }
   }

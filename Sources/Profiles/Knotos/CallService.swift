@@ -561,7 +561,7 @@ final class CallService: PeerConnectionDelegate {
     case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .signalingStateChange,
       .iceGatheringStateChange, .iceConnectionStateChange, .selectedCandidatePairChange, .dtlsStateChange,
       .negotiationNeeded, .track, .removeTrack, .mute, .unmute, .ended, .toneChange, .sctpStateChange, .dataChannel,
-      .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError:
+      .dataChannelStateChange, .dataChannelMessage, .dataChannelBufferedAmountLow, .dataChannelError, .forwardingChange:
       break
     }
   }

@@ -126,6 +126,8 @@ extension SessionEvent {
     case .dataChannelBufferedAmountLow: .bufferedAmountLow
     case .dataChannelError: .error
     case .toneChange: .toneChange
+    // Only a server has it, which delays no event.
+    case .forwardingChange: .stateChange
     }
   }
 }

@@ -75,6 +75,7 @@ struct ConnectionTrace {
     case .mute(let mid): trace.write(PeerConnectionEvents.trackMuted, subject, mid)
     case .unmute(let mid): trace.write(PeerConnectionEvents.trackUnmuted, subject, mid)
     case .ended(let mid): trace.write(PeerConnectionEvents.trackEnded, subject, mid)
+    case .forwardingChange(let isPaused, _): trace.write(PeerConnectionEvents.forwardingPaused, subject, isPaused)
     case .toneChange(let tone, _): trace.write(PeerConnectionEvents.toneChange, subject, tone)
     case .selectedCandidatePairChange(let local, let remote):
       select(local, .local)

@@ -79,6 +79,10 @@ public protocol PeerConnection: AnyObject {
   /// sends silence.
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?)
 
+  /// Sets what a server does with a video that it forwards, where the way to the subscriber does not hold it. No part of
+  /// W3C.
+  func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError)
+
   /// Replaces the DTMF tones that a sender has not begun (`RTCDTMFSender.insertDTMF`): digits, letters `A` to `D`, `*`,
   /// `#`, and a comma for a pause of two seconds.
   ///
@@ -169,6 +173,11 @@ extension PeerConnection {
   /// Replaces the DTMF tones of a sender, with W3C's default duration and gap.
   public func insertDTMF(_ tones: String, of sender: Transceiver.ID) throws(SessionError) {
     try insertDTMF(tones, duration: .milliseconds(100), interToneGap: .milliseconds(70), of: sender)
+  }
+
+  /// Throws `notSupported`, as a connection does that forwards nothing.
+  public func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError) {
+    throw .notSupported("forwarding")
   }
 
   /// Enables or disables every track.

@@ -131,6 +131,11 @@ final class SessionConnection: PeerConnection {
     if forwards { driver.session.setForwardingEnabled(enabled, of: sender) }
   }
 
+  func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError) {
+    guard forwards else { throw .notSupported("the connection forwards nothing") }
+    driver.session.setForwardingPolicy(policy, of: sender)
+  }
+
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.setDirection(direction, of: transceiver) }
   }

@@ -28,6 +28,7 @@ package enum PeerConnectionEvents {
 
   package static let negotiationNeeded = TraceEvent("negotiation-needed")
   package static let track = TraceEvent("track", ("mid", String.self))
+  package static let forwardingPaused = TraceEvent("forwarding.paused", ("isPaused", Bool.self))
   package static let trackRemoved = TraceEvent("track.removed", ("mid", String.self))
   package static let trackMuted = TraceEvent("track.muted", ("mid", String.self))
   package static let trackUnmuted = TraceEvent("track.unmuted", ("mid", String.self))

@@ -101,4 +101,7 @@ public enum SessionEvent: Sendable {
   case dataChannelError(DataChannelID, reason: String)
   /// A DTMF tone or pause of a sender began; an empty text when all of them are over (W3C `tonechange`).
   case toneChange(String, sender: Transceiver.ID)
+  /// The video that a sender of a server forwards was paused, because the way to the subscriber does not hold it, or goes on
+  /// (``ForwardingPolicy``).
+  case forwardingChange(isPaused: Bool, sender: Transceiver.ID)
 }

@@ -24,6 +24,11 @@ extension CallSession {
     media.setForwardingEnabled(enabled, of: sender)
   }
 
+  /// Sets what is done with the video of a sender that the way does not hold.
+  package func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) {
+    media.setForwardingPolicy(policy, of: sender)
+  }
+
   /// Returns where a packet of a forwarded stream comes from: the SSRC and the timestamp with which it was received;
   /// nil for a source that does not forward.
   package func origin(of ssrc: UInt32, timestamp: UInt32) -> (ssrc: UInt32, timestamp: UInt32)? {

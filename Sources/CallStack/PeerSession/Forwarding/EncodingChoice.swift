@@ -3,7 +3,7 @@ internal import CongestionControl
 internal import SDP
 
 /// How much of a video goes to a subscriber: the largest encoding of a simulcast, and of it the most temporal layers,
-/// that the subscriber's share of the estimated bandwidth holds; or the smallest.
+/// that the subscriber's share of the estimated bandwidth holds; or the smallest, or nothing.
 ///
 /// A larger encoding comes before more layers of a smaller one. Encodings stand in the order of the offer, in which the
 /// smallest comes first (as libwebrtc demands).
@@ -43,7 +43,11 @@ struct EncodingChoice {
   var share: DataRate?
   /// Whether what is sent arrives as fast as it is sent.
   var isDelivered = false
-  /// What is to be sent; nil before the first packet.
+  /// Whether nothing is sent while there is no share, which the smallest encoding does not fit; else that one is sent.
+  var pauses = false
+  private var pause = ForwardingPause()
+  var isPaused: Bool { pause.isOn }
+  /// What is to be sent; nil before the first packet, and in a pause.
   private(set) var wanted: Point?
   /// When a larger encoding was chosen, and the end and the length of the hold after the last fall.
   private var rose: Instant?
@@ -67,6 +71,10 @@ struct EncodingChoice {
   }
 
   private mutating func choose(at now: Instant) {
+    // Of what has just begun it is not known whether it fits, and what arrives fits whatever the estimate says.
+    let isShort = pauses && share == .zero && offers.first?.rate != nil && (pause.isOn || !isDelivered)
+    pause.update(isShort: isShort, at: now)
+    guard !pause.isOn else { return wanted = nil }
     let before = wanted
     let limit = held.map { now < $0.until } ?? false ? before?.encoding : nil
     wanted =
@@ -118,5 +126,8 @@ struct EncodingChoice {
   }
 
   /// Forgets the encodings of a source that was left.
-  mutating func reset() { (offers, wanted, rose, held, shortSince) = ([], nil, nil, nil, nil) }
+  mutating func reset() {
+    (offers, wanted, rose, held, shortSince) = ([], nil, nil, nil, nil)
+    pause = ForwardingPause()
+  }
 }

@@ -11,6 +11,7 @@ final class ForwardingChannel {
   private let configuration: SessionConfiguration
   /// Whether the track is sent; a disabled one sends nothing, because its silence would have to be encoded.
   var isEnabled: Bool
+  var policy = ForwardingPolicy() { didSet { send?.policy = policy } }
   private(set) var send: ForwardingSendStream?
   private(set) var receive: ForwardingReceiveStream?
 
@@ -64,6 +65,7 @@ final class ForwardingChannel {
     }
     let stream = send ?? ForwardingSendStream(kind, codec: codec, track: track, random: random)
     send = stream
+    stream.policy = policy
     stream.isActive = true
     stream.update(media, extensions: extensions, naming: wasActive ? nil : media.mid)
   }

@@ -58,6 +58,11 @@ final class ForwardingSendStream: RetransmittingStream {
   /// The encodings of which a key frame is needed.
   private var neededKeyFrames: [Int] = []
   private var choice = EncodingChoice()
+  var policy = ForwardingPolicy() { didSet { choice.pauses = policy.pauses } }
+  /// When the last packet came, whether or not it was sent on.
+  private var lastArrival: Instant?
+  /// Whether the pause was told.
+  private var isPauseTold = false
   /// The number of the track among those of the session.
   let number: Int
   /// Whether the remote side reports the arrival of each packet.
@@ -72,6 +77,8 @@ final class ForwardingSendStream: RetransmittingStream {
   /// The number of mappings kept to find the origin of what plays.
   private static let mappingLimit = 8
   private static let waitingLimit = 256
+  /// libwebrtc's `kMaxPaddingLength`.
+  private static let paddingSize = 224
   /// The time between requests for the key frame to begin with, as an encoder's between key frames.
   private static let requestInterval = Interval.milliseconds(300)
 
@@ -104,10 +111,21 @@ final class ForwardingSendStream: RetransmittingStream {
 
   /// Begins anew with the next packet that a decoder can begin with, which comes from another source.
   func changeSource() {
-    beginsAnew = true
-    waiting = []
+    changeStream()
     lastRequest = nil
     choice.reset()
+  }
+
+  private func changeStream() {
+    beginsAnew = true
+    waiting = []
+  }
+
+  /// Returns whether the video is paused, if that has changed since the last call.
+  func takePauseChange() -> Bool? {
+    guard choice.isPaused != isPauseTold else { return nil }
+    isPauseTold = choice.isPaused
+    return isPauseTold
   }
 
   // MARK: Bandwidth
@@ -118,9 +136,11 @@ final class ForwardingSendStream: RetransmittingStream {
       return nil
     }
     // Twice, so that the estimate can tell whether a larger encoding has room.
-    return RateAllocator.Stream(
+    var stream = RateAllocator.Stream(
       id: number, minimum: max(smallest, VideoSettings.minimumBitrate),
       maximum: max(largest * 2.0, VideoSettings.minimumBitrate))
+    stream.priority = policy.priority
+    return stream
   }
 
   /// The rate of what is to be sent of a video; zero while nothing is.
@@ -131,14 +151,16 @@ final class ForwardingSendStream: RetransmittingStream {
 
   /// Whether padding can be sent, for probes.
   func canPad(at now: Instant) -> Bool {
-    guard let last, kind == .video, isActive, hasSent, retransmission != nil else { return false }
-    return now - last.taken < MediaChannel.idleTimeout
+    guard let lastArrival, kind == .video, isActive, hasSent, retransmission != nil else { return false }
+    return now - lastArrival < MediaChannel.idleTimeout
   }
 
   func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     guard canPad(at: now), let last else { return nil }
+    // Always a large one, as in libwebrtc, for a probe waits for it.
     var packet = retransmission!.pad(
-      count, timestamp: last.timestamp, captured: now, extensions: extensions.repair, into: &output)
+      max(count, Self.paddingSize), timestamp: last.timestamp, captured: now, extensions: extensions.repair,
+      into: &output)
     packet?.transportNumberOffset = extensions.repairNumberOffset
     return packet
   }
@@ -153,6 +175,9 @@ final class ForwardingSendStream: RetransmittingStream {
       return
     }
     choice.note(packet, at: now)
+    lastArrival = now
+    // After the pause a decoder must be able to begin.
+    guard !choice.isPaused else { return changeStream() }
     if beginsAnew || mappings.last?.stream != packet.stream {
       // What comes late of a stream that was left is not sent.
       if !beginsAnew, let current = mappings.last, current.encoding == packet.encoding, packet.stream < current.stream {

@@ -13,7 +13,14 @@ extension MediaTransport {
       while let encoding = channel.send?.takeKeyFrameNeed() {
         events.append(.keyFrameNeeded(sender: sender, encoding: encoding))
       }
+      if let isPaused = channel.send?.takePauseChange() {
+        events.append(.forwardingChange(isPaused: isPaused, sender: sender))
+      }
     }
+  }
+
+  func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) {
+    for case .forwarding(let channel) in channels where channel.state.transceiver == sender { channel.policy = policy }
   }
 
   /// Passes on that receivers have asked for key frames.

@@ -23,6 +23,10 @@ struct BandwidthControl {
   /// The pacing rate of what is forwarded as a multiple of its rate, where that is more than the estimate allows: a key
   /// frame at the speed of the network card would look like congestion, and what comes must leave.
   private static let forwardingFactor = 1.5
+  /// The padding rate while forwarded video is paused.
+  private static let forwardingPadding = DataRate.kilobitsPerSecond(20)
+  /// What is probed for a paused video, as a multiple of the rate with which it goes on: of a probe less may arrive.
+  private static let wantedFactor = 1.2
   /// The least share that arrives of what is forwarded on a path that carries it, as far as can be measured, and the
   /// largest share that is lost.
   private static let delivery = (share: 0.95, loss: 0.02)
@@ -37,6 +41,19 @@ struct BandwidthControl {
   }
 
   var target: TargetRate { estimator.target }
+
+  /// Tells the estimator the sums of the streams' limits.
+  ///
+  /// Padding up to the rate of a forwarded video that is paused would take the way from the audio. A little of it tells whether
+  /// the path is well, and probes whether there is room.
+  private mutating func applyLimits(at now: Instant) {
+    var limits = allocator.limits
+    if forwards {
+      estimator.setWanted(limits.padding * Self.wantedFactor)
+      limits.padding = min(limits.padding, Self.forwardingPadding)
+    }
+    estimator.setStreams(limits, at: now)
+  }
 
   // MARK: Streams
 
@@ -59,7 +76,7 @@ struct BandwidthControl {
       if case .audio(let audio) = $0 { audio.send?.isNumbered ?? false } else { false }
     }
     estimator.setPacingFactor(isNumbered ? Self.pacingFactors.numbered : Self.pacingFactors.otherwise)
-    estimator.setStreams(allocator.limits, at: now)
+    applyLimits(at: now)
     divide(among: channels, limiter, at: now)
     forwardedRate = channels.reduce(.zero) { sum, channel in
       if case .forwarding(let forwarding) = channel { sum + (forwarding.send?.rate ?? .zero) } else { sum }
@@ -180,7 +197,7 @@ struct BandwidthControl {
     while let next = estimator.nextChange() { change(next) }
     guard estimator.target != before else { return }
     divide(among: channels, limiter, at: now)
-    estimator.setStreams(allocator.limits, at: now)
+    applyLimits(at: now)
     apply(to: &pacer, at: now)
   }
 
