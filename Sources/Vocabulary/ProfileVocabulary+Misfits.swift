@@ -200,6 +200,11 @@ extension ProfileVocabulary {
     all += settings.filter { $0.role == .restartsICE && $0.type != .flag }.map {
       Misfit(.setting($0.name), "it says whether ICE is restarted, and is no flag", remedy: "give it the type .flag")
     }
+    let flags = values.filter { $0.type == .flag }.map(\.name)
+    all += values.compactMap { value in
+      guard let shown = value.shown, value.type != .flag || !flags.contains(shown) else { return nil }
+      return Misfit(.value(value.name), "it shows '\(shown)', and not both are flags", remedy: "declare both as .flag")
+    }
     let taken = Set(places.map(\.1)).union(common).union(CommonVocabulary.events.map(\.name))
     let names = events.map(\.name)
     all += (names.filter { taken.contains($0) } + Self.repeated(names)).map {

@@ -23,6 +23,8 @@ public struct ValueDeclaration: Sendable {
   package let counting: Counting?
   /// A description for the documentation.
   public let summary: String
+  /// The flag that this one shows to the user, so that both are equal during a call; nil if it shows none.
+  public let shown: String?
 
   /// The way a number counts, from zero, while its connection is open.
   package enum Counting: Sendable {
@@ -35,19 +37,23 @@ public struct ValueDeclaration: Sendable {
   }
 
   /// Declares a value.
-  public init(_ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String? = nil, _ summary: String) {
-    self.init(name, type, of: scope, unit: unit, counting: nil, summary)
+  public init(
+    _ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String? = nil, showing shown: String? = nil,
+    _ summary: String
+  ) {
+    self.init(name, type, of: scope, unit: unit, counting: nil, showing: shown, summary)
   }
 
   package init(
     _ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String?, counting: Counting?,
-    _ summary: String
+    showing shown: String? = nil, _ summary: String
   ) {
     self.name = name
     self.scope = scope
     self.type = type
     self.unit = unit
     self.counting = counting
+    self.shown = shown
     self.summary = summary
   }
 }

@@ -20,7 +20,7 @@ import Vocabulary
     ("mobility/new-interface-trickled", ""), ("mobility/another-network", ""),
     ("carrier/renumbering", "[lifetime=25s]"), ("security/hostile-description", "[sdp=]"),
     ("security/candidate-flood", ""), ("data/closing", "[by=alice,to=bob]"), ("connectycube/push-lost", ""),
-    ("connectycube/two-sessions", "[first=bob]"),
+    ("connectycube/two-sessions", "[first=bob]"), ("twilio/track-switched-off", "[profile=grid]"),
   ]
 
   /// Kinds that no run of a test writes, each with the reason.

@@ -31,6 +31,16 @@ import Vocabulary
     try Self.vocabulary().check()
   }
 
+  @Test func `a value that shows what is no flag is refused`() {
+    let values = [
+      ValueDeclaration("mic.on", .flag, showing: "mic.sent", ""), ValueDeclaration("mic.sent", .count, ""),
+      ValueDeclaration("camera.on", .flag, showing: "mic.on", ""),
+    ]
+    let misfits = Self.vocabulary(values: values).misfits
+    #expect(
+      misfits.map(\.description).count == 1 && misfits[0].description.hasPrefix("value mic.on: it shows 'mic.sent'"))
+  }
+
   @Test func `the error says where, what and how it is mended`() {
     let unfit = Self.vocabulary(actions: [ActionDeclaration("answer", [], "", as: .accept)])
     let error = #expect(throws: UnfitProfile.self) { try unfit.check() }

@@ -13,6 +13,9 @@ public final class TwilioApp: CallApp {
   /// What the user wants on, in a room and before.
   private var wantsMicrophone: Bool
   private var wantsCamera: Bool
+  /// What the switches of the sample show.
+  private var switches: (microphone: Bool, camera: Bool)
+  private var isCameraInterrupted = false
 
   /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
@@ -21,6 +24,7 @@ public final class TwilioApp: CallApp {
     settings = TwilioSettings(environment)
     wantsMicrophone = settings.microphone && environment.device.settings.mayRecord
     wantsCamera = settings.camera
+    switches = (settings.microphone, settings.camera && environment.device.settings.hasVideo)
   }
 
   public func start() {
@@ -29,9 +33,11 @@ public final class TwilioApp: CallApp {
     trace.set("signalling.state", TwilioLink.State.early.rawValue)
     for name in ["mic", "camera"] {
       trace.set("\(name).on", false)
+      trace.set("\(name).sent", false)
       trace.set("\(name).published", false)
       trace.set("\(name).sid", "none")
     }
+    showSwitches()
     _ = TwilioRoster(trace, callbacks)
   }
 
@@ -41,16 +47,8 @@ public final class TwilioApp: CallApp {
     case "disconnect":
       guard let room, !room.isOver else { throw ActionError("in no room") }
       room.disconnect()
-    case "mic-off", "mic-on":
-      // Without the permission to record there is no track, and nothing is shown as on.
-      wantsMicrophone = action.name == "mic-on" && environment.device.settings.mayRecord
-      try room?.setMicrophone(wantsMicrophone)
-    case "camera-off", "camera-on":
-      guard environment.device.settings.camera != nil, environment.device.settings.hasVideo else {
-        throw ActionError("the device has no camera")
-      }
-      wantsCamera = action.name == "camera-on"
-      try room?.setCamera(wantsCamera)
+    case "mic-off", "mic-on": try switchMicrophone(action.name == "mic-on")
+    case "camera-off", "camera-on": try switchCamera(action.name == "camera-on")
     case "publish":
       guard let room, !room.isOver else { throw ActionError("in no room") }
       try room.publish(action.values.text("track-name") ?? "")
@@ -59,6 +57,37 @@ public final class TwilioApp: CallApp {
       self.account = account
       try account.perform(action)
     }
+  }
+
+  /// Shows what the switches of the sample say: what the user asked for, whatever became of it.
+  private func showSwitches() {
+    guard settings.isSampleCode else { return }
+    environment.trace.set("mic.on", switches.microphone)
+    environment.trace.set("camera.on", switches.camera && !isCameraInterrupted)
+  }
+
+  /// Whether a switch reaches nothing: that of the sample publishes through the room, and keeps nothing for one to come.
+  private var isSwitchLost: Bool { settings.isSampleCode && room?.isOver ?? true }
+
+  private func switchMicrophone(_ isOn: Bool) throws(ActionError) {
+    switches.microphone = isOn
+    showSwitches()
+    guard !isSwitchLost else { return }
+    // Without the permission to record there is no track, and nothing is shown as on.
+    wantsMicrophone = isOn && environment.device.settings.mayRecord
+    try room?.setMicrophone(wantsMicrophone)
+  }
+
+  private func switchCamera(_ isOn: Bool) throws(ActionError) {
+    let hasCamera = environment.device.settings.camera != nil && environment.device.settings.hasVideo
+    // The sample does not look at what the capture came to.
+    guard hasCamera || settings.isSampleCode else { throw ActionError("the device has no camera") }
+    switches.camera = isOn
+    showSwitches()
+    guard hasCamera else { return }
+    guard !isSwitchLost else { return }
+    wantsCamera = isOn
+    try room?.setCamera(isOn)
   }
 
   private func connect(to name: String) throws(ActionError) {
@@ -75,11 +104,17 @@ public final class TwilioApp: CallApp {
   public func deviceChanged(_ change: DeviceChange) {
     switch change {
     case .audioInterruptionEnded(shouldResume: true): room?.resumeAudio()
-    case .cameraInterrupted: room?.setCameraInterrupted(true)
-    case .cameraInterruptionEnded: room?.setCameraInterrupted(false)
+    case .cameraInterrupted: setCameraInterrupted(true)
+    case .cameraInterruptionEnded: setCameraInterrupted(false)
     case .appState(.background): room?.leftForeground()
     case .appState, .audioInterruptionBegan, .audioInterruptionEnded: break
     }
+  }
+
+  private func setCameraInterrupted(_ isInterrupted: Bool) {
+    isCameraInterrupted = isInterrupted
+    room?.setCameraInterrupted(isInterrupted)
+    showSwitches()
   }
 
   public func shutDown() {
@@ -99,6 +134,11 @@ struct TwilioSettings {
   let camera: Bool
   let microphoneName: String
   let off: OffPolicy
+  /// What the app asks of the way to it; nil for nothing.
+  let bandwidthProfile: TwilioBandwidthProfile?
+  let cameraPriority: TwilioTrackPriority
+  /// Whether the app's switches are those of the guide's sample.
+  let isSampleCode: Bool
 
   init(_ environment: PeerEnvironment) {
     let values = environment.settings
@@ -109,6 +149,13 @@ struct TwilioSettings {
     camera = values.flag("camera-at-connect") ?? true
     microphoneName = values.text("mic-name") ?? "mic"
     off = values.text("turn-off").flatMap(OffPolicy.init) ?? .unpublish
+    bandwidthProfile = values.text("bandwidth-profile").flatMap(TwilioBandwidthProfile.Mode.init).map { mode in
+      let word = values.text("track-switch-off")
+      return TwilioBandwidthProfile(
+        mode: mode, switchOff: word.flatMap(TwilioBandwidthProfile.SwitchOff.init) ?? .predicted)
+    }
+    cameraPriority = values.text("camera-priority").flatMap(TwilioTrackPriority.init) ?? .standard
+    isSampleCode = values.flag("sample-code") ?? false
   }
 }
 

@@ -11,6 +11,7 @@ final class TwilioParticipant {
     let id: String
     let name: String
     let kind: MediaKind
+    let priority: TwilioTrackPriority
     var isEnabled: Bool
     /// The publication's sid; nil when it was refused with ``error``.
     let sid: String?
@@ -31,6 +32,10 @@ final class TwilioParticipant {
   var tracksRevision: Int64 = 0
   /// The senders of the tracks of others, by their sids; nil for one that the connection cannot send.
   var subscriptions: [String: Transceiver.ID?] = [:]
+  /// What the participant asks of the way to it; nil for the smallest part of every video in any case.
+  var bandwidthProfile: TwilioBandwidthProfile?
+  /// The sids of the tracks of others that are switched off for it, sorted.
+  private var switchedOff: [String] = []
   var sessionTimer: PeerTimer?
 
   var seat: any PeerConnection { negotiator.connection }
@@ -81,6 +86,23 @@ final class TwilioParticipant {
   /// Returns the transceiver that receives a published track.
   func transceiver(of track: Track) -> RTPTransceiver? {
     seat.transceivers.first { $0.receiver.track.id == track.id && $0.currentDirection?.receives == true }
+  }
+
+  /// What it learns of the tracks of others that are switched off; nil without a profile.
+  var switchedOffTracks: JSON? { bandwidthProfile.map { _ in .array(switchedOff.map(JSON.string)) } }
+
+  /// Notes that the video of a sender is paused, or goes on, and tells.
+  func setSwitchedOff(_ isPaused: Bool, of sender: Transceiver.ID) {
+    guard let sid = subscriptions.first(where: { $0.value == sender })?.key else { return }
+    switchedOff.removeAll { $0 == sid }
+    if isPaused { switchedOff = (switchedOff + [sid]).sorted() }
+    send("update", [("switched_off", switchedOffTracks)])
+  }
+
+  /// Forgets a track that it no longer gets.
+  func unsubscribe(from sid: String) {
+    subscriptions[sid] = nil
+    switchedOff.removeAll { $0 == sid }
   }
 
   /// Sends a body, if there is a link.

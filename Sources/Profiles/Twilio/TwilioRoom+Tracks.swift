@@ -13,6 +13,7 @@ extension TwilioRoom {
     trackCount += 1
     var track = TwilioLocalTrack(kind: kind, id: "\(environment.userID)-\(kind.rawValue)-\(trackCount)", name: name)
     track.isInterrupted = kind == .video && isCameraInterrupted
+    if kind == .video { track.priority = settings.cameraPriority }
     track.sender = try connection.addTransceiver(
       MediaStreamTrack(kind, id: track.id), TransceiverInit(direction: .sendonly))
     if track.isInterrupted { connection.setTrackEnabled(false, of: track.sender) }
@@ -61,6 +62,8 @@ extension TwilioRoom {
     guard !isOver, let index = tracks.firstIndex(where: { $0.kind == .video }) else { return }
     let wasEnabled = tracks[index].isEnabled
     tracks[index].isInterrupted = isInterrupted
+    // The sample turns the camera on after an interruption, also one that the user had turned off.
+    if settings.isSampleCode, !isInterrupted { tracks[index].isWanted = true }
     guard tracks[index].isEnabled != wasEnabled else { return }
     connection?.setTrackEnabled(!wasEnabled, of: tracks[index].sender)
     tracksChanged()
@@ -95,7 +98,8 @@ extension TwilioRoom {
   func showTracks() {
     for (name, kind) in [("mic", MediaKind.audio), ("camera", .video)] {
       let track = tracks.first { $0.kind == kind }
-      trace.set("\(name).on", track?.isEnabled ?? false)
+      if !settings.isSampleCode { trace.set("\(name).on", track?.isEnabled ?? false) }
+      trace.set("\(name).sent", track?.isEnabled ?? false)
       trace.set("\(name).published", track?.sid != nil)
       trace.set("\(name).sid", track?.sid ?? "none")
     }

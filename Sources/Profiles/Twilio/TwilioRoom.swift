@@ -129,6 +129,7 @@ final class TwilioRoom {
         [
           ("name", .string(name)), ("token", .string(token)), ("participant", participant),
           ("description", negotiator?.description), ("ice", negotiator?.ice),
+          ("bandwidth_profile", settings.bandwidthProfile?.json),
         ])
     }
     send(
@@ -280,6 +281,7 @@ final class TwilioRoom {
   /// Takes what several messages have: publications, a description, candidates.
   private func applyCommon(_ message: MessageContent) {
     if let published = message["published"] { take(published: published) }
+    if let list = message["switched_off"]?.array { roster.setSwitchedOff(list.compactMap(\.string)) }
     if let ice = message["ice"] { negotiator?.receive(ice: ice) }
     guard let description = message["description"] else { return }
     attempt("53402") { () throws(SessionError) in try negotiator?.receive(description) }

@@ -172,7 +172,7 @@ public final class TwilioRoomServer: CallServer {
       if !rooms.contains(where: { $0 === room }) { rooms.append(room) }
     }
     guard !room.isFull else { return refuse("53105", link) }
-    admit(link, identity: identity, to: room, tracks: tracks, description, ice: message["ice"])
+    admit(link, identity: identity, to: room, message, tracks: tracks, description)
   }
 
   private static func problem(room name: String, identity: String) -> String? {
@@ -192,11 +192,13 @@ public final class TwilioRoomServer: CallServer {
   }
 
   private func admit(
-    _ link: TwilioServerLink, identity: String, to room: TwilioServerRoom, tracks: JSON, _ description: JSON, ice: JSON?
+    _ link: TwilioServerLink, identity: String, to room: TwilioServerRoom, _ message: MessageContent, tracks: JSON,
+    _ description: JSON
   ) {
     let user = link.socket.user ?? identity
     let participant = TwilioParticipant(
       user: user, identity: identity, sid: next("PA"), session: nextSession(), connections.make(to: user))
+    participant.bandwidthProfile = message["bandwidth_profile"].flatMap(TwilioBandwidthProfile.init)
     let negotiator = participant.negotiator
     do throws(SessionError) { try negotiator.receive(description) } catch {
       environment.malformed("connect: \(error)")
@@ -206,7 +208,10 @@ public final class TwilioRoomServer: CallServer {
     link.participant = participant
     participant.link = link
     _ = room.publish(tracks, of: participant)
-    if let ice { negotiator.receive(ice: ice) }
+    if let ice = message["ice"] { negotiator.receive(ice: ice) }
+    negotiator.happened = { [weak participant] event in
+      if case .forwardingChange(let isPaused, let sender) = event { participant?.setSwitchedOff(isPaused, of: sender) }
+    }
     room.add(participant)
     participant.send(
       "connected",
@@ -261,7 +266,7 @@ public final class TwilioRoomServer: CallServer {
       [
         ("participants", room.others(than: participant)), ("published", participant.published),
         ("description", participant.negotiator.isOffering ? participant.negotiator.description : nil),
-        ("ice", participant.negotiator.ice),
+        ("ice", participant.negotiator.ice), ("switched_off", participant.switchedOffTracks),
       ])
     apply(message, of: participant)
     room.tell(of: participant)

@@ -7,6 +7,8 @@ final class TwilioRoster {
   private(set) var remotes: [TwilioRemote] = []
   /// The sids of the tracks that come in.
   private var subscribed: [String] = []
+  /// The sids of those that the server has switched off.
+  private var switchedOff: [String] = []
   /// The word for the kind of each track that was ever published.
   private var words: [String: String] = [:]
 
@@ -85,10 +87,21 @@ final class TwilioRoster {
     show()
   }
 
+  /// Takes the sids of the tracks that the server does not send for lack of bandwidth.
+  func setSwitchedOff(_ sids: [String]) {
+    for sid in sids where !switchedOff.contains(sid) { callbacks.track("remoteParticipantSwitchedOffVideoTrack") }
+    for sid in switchedOff where !sids.contains(sid) && subscribed.contains(sid) {
+      callbacks.track("remoteParticipantSwitchedOnVideoTrack")
+    }
+    switchedOff = sids
+    show()
+  }
+
   /// Forgets everybody, without callbacks: the room is over.
   func end() {
     remotes = []
     subscribed = []
+    switchedOff = []
     show()
   }
 
@@ -105,6 +118,7 @@ final class TwilioRoster {
         "remote.\(name)",
         users: names { $0.tracks.contains { $0.name == name && $0.isEnabled && subscribed.contains($0.sid) } })
     }
+    trace.set("remote.switched-off", users: names { $0.tracks.contains { switchedOff.contains($0.sid) } })
     let known = remotes.flatMap(\.tracks).map(\.sid)
     trace.set("remote.subscribed", subscribed.count { known.contains($0) })
   }

@@ -77,7 +77,8 @@ final class TwilioServerRoom {
       publications += 1
       tracks.append(
         .init(
-          id: id, name: name, kind: kind, isEnabled: isEnabled,
+          id: id, name: name, kind: kind,
+          priority: entry["priority"]?.string.flatMap(TwilioTrackPriority.init) ?? .standard, isEnabled: isEnabled,
           sid: isTaken ? nil : "MT\(sid.dropFirst(2))-\(publications)", error: isTaken ? 53_304 : nil))
     }
     participant.tracks = tracks
@@ -87,12 +88,12 @@ final class TwilioServerRoom {
 
   /// Sends a participant the tracks of the others, and no more those that are gone; offers if that changed anything.
   func subscribe(_ participant: TwilioParticipant) {
-    var wanted: [(sid: String, track: MediaStreamTrack)] = []
+    var wanted: [(sid: String, track: MediaStreamTrack, priority: TwilioTrackPriority)] = []
     for other in participants where other !== participant {
       for track in other.tracks {
         guard let sid = track.sid, var received = other.transceiver(of: track)?.receiver.track else { continue }
         received.id = sid
-        wanted.append((sid, received))
+        wanted.append((sid, received, track.priority))
       }
     }
     var hasChanged = false
@@ -102,11 +103,14 @@ final class TwilioServerRoom {
         try? seat.stop(sender)
         hasChanged = true
       }
-      participant.subscriptions[sid] = nil
+      participant.unsubscribe(from: sid)
     }
-    for (sid, track) in wanted where !participant.subscriptions.keys.contains(sid) {
+    for (sid, track, priority) in wanted where !participant.subscriptions.keys.contains(sid) {
       let sender = try? seat.addTransceiver(track, TransceiverInit(direction: .sendonly))
       participant.subscriptions.updateValue(sender, forKey: sid)
+      if let sender, track.kind == .video, let profile = participant.bandwidthProfile {
+        try? seat.setForwardingPolicy(profile.policy(of: priority), of: sender)
+      }
       if sender != nil { hasChanged = true }
     }
     guard hasChanged else { return }

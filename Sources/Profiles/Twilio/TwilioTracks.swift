@@ -8,6 +8,7 @@ struct TwilioLocalTrack {
   /// The identifier in descriptions.
   let id: String
   let name: String
+  var priority = TwilioTrackPriority.standard
   /// Whether the user wants it on.
   var isWanted = true
   /// Whether the device gives nothing for it.
@@ -24,6 +25,7 @@ struct TwilioLocalTrack {
   var json: JSON {
     [
       "id": .string(id), "name": .string(name), "kind": .string(kind.rawValue), "enabled": .bool(isEnabled),
+      "priority": .string(priority.rawValue),
     ]
   }
 }

@@ -27,6 +27,20 @@ extension TwilioApp {
       ParameterDeclaration(
         "turn-off", .choice(OffPolicy.allCases.map(\.rawValue)),
         "how the app turns microphone and camera off; unpublish", provenance: .documented),
+      ParameterDeclaration(
+        "bandwidth-profile", .choice(["none"] + TwilioBandwidthProfile.Mode.allCases.map(\.rawValue)),
+        "how the server divides the way to the user among the videos of others; none", provenance: .documented),
+      ParameterDeclaration(
+        "track-switch-off", .choice(TwilioBandwidthProfile.SwitchOff.allCases.map(\.rawValue)),
+        "whether the server switches a video off that the way does not hold, with a bandwidth profile; predicted",
+        provenance: .documented),
+      ParameterDeclaration(
+        "camera-priority", .choice(TwilioTrackPriority.allCases.map(\.rawValue)),
+        "the priority with which the camera's track is published; standard", provenance: .documented),
+      ParameterDeclaration(
+        "sample-code", .flag,
+        "whether the app's switches are those of the guide's sample: they show what the user asked for, whatever becomes of "
+          + "it, and reach a room that is there; false", provenance: .documented),
     ],
     servers: [
       ServerDeclaration(
@@ -106,14 +120,15 @@ extension TwilioApp {
   ]
 
   /// The callbacks about tracks, of the delegates of participants.
-  static let trackCallbacks = ["Audio", "Video"].flatMap { kind in
-    [
-      "localParticipantDidPublish\(kind)Track", "localParticipantDidFailToPublish\(kind)Track",
-      "remoteParticipantDidPublish\(kind)Track", "remoteParticipantDidUnpublish\(kind)Track",
-      "didSubscribeTo\(kind)Track", "didUnsubscribeFrom\(kind)Track", "remoteParticipantDidEnable\(kind)Track",
-      "remoteParticipantDidDisable\(kind)Track",
-    ]
-  }
+  static let trackCallbacks =
+    ["Audio", "Video"].flatMap { kind in
+      [
+        "localParticipantDidPublish\(kind)Track", "localParticipantDidFailToPublish\(kind)Track",
+        "remoteParticipantDidPublish\(kind)Track", "remoteParticipantDidUnpublish\(kind)Track",
+        "didSubscribeTo\(kind)Track", "didUnsubscribeFrom\(kind)Track", "remoteParticipantDidEnable\(kind)Track",
+        "remoteParticipantDidDisable\(kind)Track",
+      ]
+    } + ["remoteParticipantSwitchedOffVideoTrack", "remoteParticipantSwitchedOnVideoTrack"]
 
   private static let roomValues =
     [
@@ -135,14 +150,21 @@ extension TwilioApp {
     [ValueDeclaration("track.callback", .choice(trackCallbacks), "the last callback about a track")]
     + [("mic", "microphone"), ("camera", "camera")].flatMap { name, word in
       [
-        ValueDeclaration("\(name).on", .flag, "what the app shows of its own \(word)"),
+        ValueDeclaration("\(name).on", .flag, showing: "\(name).sent", "what the app shows of its own \(word)"),
+        ValueDeclaration(
+          "\(name).sent", .flag, "the \(word)'s track is enabled, and published or about to be"),
         ValueDeclaration("\(name).published", .flag, "the server has given the \(word)'s track a sid"),
         ValueDeclaration("\(name).sid", .text, "the sid of the \(word)'s publication; none"),
         ValueDeclaration("remote.\(name)", .peers, "the identities whose \(word) the app shows as on, sorted; none"),
         ValueDeclaration(
           "remote.\(name).published", .peers, "the identities whose \(word) is published, on or not, sorted; none"),
       ]
-    } + [ValueDeclaration("remote.subscribed", .count, "the tracks of others that come in")]
+    } + [
+      ValueDeclaration("remote.subscribed", .count, "the tracks of others that are subscribed to"),
+      ValueDeclaration(
+        "remote.switched-off", .peers,
+        "the identities whose video the server has switched off for this user, sorted; none"),
+    ]
 
   // MARK: Messages
 
@@ -169,6 +191,7 @@ extension TwilioApp {
       "connect", .clientToServer, "Asks to be let into a room.",
       [
         MessageField("name", .string), token, participant, description(required: true), ice,
+        MessageField("bandwidth_profile", .object, required: false, "mode and track_switch_off"),
       ]),
     body(
       "connected", .serverToClient, "The participant is in the room.",
@@ -183,6 +206,8 @@ extension TwilioApp {
         MessageField("session", .string, as: .credential, going: .clientToServer), participantIfAny,
         MessageField("participants", .list, as: .payload, going: .serverToClient, required: false),
         MessageField("published", .object, going: .serverToClient, required: false), description(required: false), ice,
+        MessageField(
+          "switched_off", .list, going: .serverToClient, required: false, "the sids of tracks that are not sent"),
       ]),
     body(
       "sync", .clientToServer, "Takes the session up again on a new link.",
@@ -193,6 +218,7 @@ extension TwilioApp {
       "synced", .serverToClient, "The session goes on.",
       [
         participants, published, description(required: false), ice,
+        MessageField("switched_off", .list, required: false, "the sids of tracks that are not sent"),
       ]),
     body("disconnect", .clientToServer, "Leaves the room.", [session]),
     body("disconnected", .serverToClient, "The room ended.", [MessageField("status", .string, "`completed`")]),

@@ -78,6 +78,17 @@ extension KeyCases {
       filmed("").replacing(
         "alice: { profile: twilio", with: "alice: { profile: twilio, settings: { camera-at-connect: <> }")),
     KeyCase("twilio setting mic-name", ["mic", "voice"], room(alice: ", settings: { mic-name: <> }")),
+    KeyCase(words: "twilio setting bandwidth-profile", room(alice: ", settings: { bandwidth-profile: <> }")),
+    KeyCase(
+      words: "twilio setting track-switch-off",
+      room(alice: ", settings: { bandwidth-profile: grid, track-switch-off: <> }")),
+    KeyCase(
+      words: "twilio setting camera-priority",
+      filmed("").replacing(
+        "alice: { profile: twilio", with: "alice: { profile: twilio, settings: { camera-priority: <> }")),
+    KeyCase(
+      words: "twilio setting sample-code",
+      room(alice: ", settings: { sample-code: <> }", before: "  - { at: 10ms, do: alice.mic-off }")),
     KeyCase(
       words: "twilio setting turn-off",
       room(alice: ", settings: { turn-off: <> }", timeline: "  - { at: 1s, do: alice.mic-off }")),

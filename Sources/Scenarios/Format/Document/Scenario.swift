@@ -121,6 +121,7 @@ public enum Invariant: String, Sendable, CaseIterable {
   case callKitOrder = "callkit-order"
   case reportedPushes = "reported-pushes"
   case audioRestored = "audio-restored"
+  case shownTracks = "shown-tracks"
 
   /// Whether the invariant is checked by default.
   public var isDefault: Bool { self != .preAcceptPrivacy && self != .audioRestored }
@@ -149,6 +150,7 @@ public enum Invariant: String, Sendable, CaseIterable {
       "with CallKit, audio is set up before the report, runs while the system has activated it, and is reset"
     case .reportedPushes: "each VoIP push is followed by one report of a call before it is completed"
     case .audioRestored: "after a call the audio session is configured as before it"
+    case .shownTracks: "what an app shows of its own microphone and camera is what it publishes"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"
     }
   }

@@ -48,6 +48,7 @@ package final class InvariantJudge {
       case .callKitOrder: monitors.append(CallKitOrder(context, report))
       case .reportedPushes: monitors.append(ReportedPushes(context, report))
       case .audioRestored: monitors.append(AudioRestored(context, report))
+      case .shownTracks: monitors.append(ShownTracks(context, report))
       case .quiescence, .endedCalls, .partnerOnly: break
       }
     }

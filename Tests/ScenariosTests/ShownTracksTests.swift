@@ -1,0 +1,57 @@
+import Testing
+
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
+
+/// An app whose switches say something else than what it publishes: an invariant finds it.
+@Suite struct ShownTracksTests {
+  private func findings(
+    settings: String, devices: String = "{}", timeline: String = "", video: Bool = false
+  ) throws -> [String] {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: twilio, network: home\(video ? ", video: {}" : ""), devices: \(devices), settings: { \(settings) } }
+        bob: { profile: twilio, network: home }
+      timeline:
+        - { at: 0s, do: bob.connect, room: daily }
+      \(timeline)
+        - { at: 2s, do: alice.connect, room: daily }
+        - { id: bye, at: 30s, do: alice.disconnect }
+      expect: invariants
+      """)
+    return result.findings.map { "\($0.title): \($0.actual)" }
+  }
+
+  @Test(arguments: ["sample-code: true", "sample-code: false"])
+  func `an app whose tracks are all there breaks nothing`(setting: String) throws {
+    #expect(try findings(settings: setting, video: true) == [])
+  }
+
+  @Test func `a switch that was lost before there was a room is found`() throws {
+    let early = "  - { at: 1s, do: alice.mic-on }"
+    let found = try findings(settings: "mic-at-connect: false, sample-code: true", timeline: early)
+    #expect(found.count == 1 && found[0].hasPrefix("shown-tracks: alice's app shows mic.on as true since"), "\(found)")
+    #expect(try findings(settings: "mic-at-connect: false", timeline: early) == [])
+  }
+
+  @Test func `a switch without permission to record is found`() throws {
+    let found = try findings(settings: "sample-code: true", devices: "{ permission: denied }")
+    #expect(found.count == 1 && found[0].hasPrefix("shown-tracks: alice's app shows mic.on as true since"), "\(found)")
+    #expect(try findings(settings: "sample-code: false", devices: "{ permission: denied }") == [])
+  }
+
+  @Test func `a camera that an interruption has turned on is found`() throws {
+    let away = """
+        - { at: 6s, do: alice.camera-off }
+        - { at: 8s, fault: device.background, peer: alice, for: 10s }
+      """
+    let found = try findings(settings: "turn-off: disable, sample-code: true", timeline: away, video: true)
+    #expect(
+      found.count == 1 && found[0].hasPrefix("shown-tracks: alice's app shows camera.on as false since"), "\(found)")
+    #expect(try findings(settings: "turn-off: disable", timeline: away, video: true) == [])
+  }
+}
