@@ -10,6 +10,9 @@ internal import Vocabulary
 final class Mute {
   /// The longest packet is 120 ms, and may have begun before the mute; the rest is for its way through the pacer.
   static let grace = Interval.milliseconds(200)
+  /// The level from which the energy of a real source is counted falls to a quarter every 110 ms: from full scale to silence
+  /// it takes eight times.
+  static let decay = Interval.milliseconds(900)
 
   /// What one peer's user wants.
   private final class Side {
@@ -26,7 +29,9 @@ final class Mute {
       (isTold, energy) = (false, nil)
     }
 
-    func isOver(at time: Instant) -> Bool { mutedAt.map { time <= $0 + Mute.grace } ?? true }
+    func isOver(at time: Instant, after grace: Interval = Mute.grace) -> Bool {
+      mutedAt.map { time <= $0 + grace } ?? true
+    }
   }
 
   private var sides: [String: Side] = [:]
@@ -60,7 +65,7 @@ final class Mute {
 
   /// Takes a peer's statistics.
   func check(_ stats: StatsReport, of peer: String, at time: Instant) {
-    guard isReal, let side = sides[peer], !side.isOver(at: time) else { return }
+    guard isReal, let side = sides[peer], !side.isOver(at: time, after: Self.grace + Self.decay) else { return }
     let energies = stats.entries.compactMap { entry -> Double? in
       guard entry.type == "media-source", case .real(let energy)? = entry["totalAudioEnergy"] else { return nil }
       return energy
