@@ -100,7 +100,10 @@ struct CompareCommand: ParsableCommand {
     if !requests.isOutputTaken {
       Output.text(CompareText(report, environment: .current, style: Output.style(for: 1)).text)
     }
-    throw tell(points, scorers, status).code
+    let words =
+      overrides.flatMap { [$0.option, $0.argument] }
+      + (chosen.words + chosen.seedWords).flatMap { $0.split(separator: " ", maxSplits: 1).map(String.init) }
+    throw tell(points, scorers, status, options: words).code
   }
 
   /// Plays rounds until every difference is as precise as its file asks, or all seeds are used.
@@ -129,7 +132,11 @@ struct CompareCommand: ParsableCommand {
   }
 
   /// Prints what is wrong with the comparisons.
-  private func tell(_ points: [ArmComparison], _ scorers: [ExternalScorer], _ status: ExitStatus) -> ExitStatus {
+  ///
+  /// - Parameter options: The words that compare the same again.
+  private func tell(
+    _ points: [ArmComparison], _ scorers: [ExternalScorer], _ status: ExitStatus, options: [String]
+  ) -> ExitStatus {
     var status = status
     for line in points.flatMap(\.unscoredTexts) { Output.error("no score: \(TextStyle.printable(line))\n") }
     for scorer in scorers where !points.contains(where: { $0.hasScores(of: scorer.name) }) {
@@ -139,7 +146,7 @@ struct CompareCommand: ParsableCommand {
     for point in points {
       var run = point.judgement(overrides: [])
       guard !run.result.findings.isEmpty else { continue }
-      run.replay = "\(ProgramName.current) compare \(point.path)"
+      run.replay = ([ProgramName.current, "compare", point.path] + options).map(ShellWord.quoted).joined(separator: " ")
       Output.error(FailureText(run, style: Output.style(for: 2)).text)
       status = status.worse(ExitStatus(run.result.verdict))
     }

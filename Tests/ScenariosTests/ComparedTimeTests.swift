@@ -70,6 +70,34 @@ import Testing
     #expect((b.min() ?? 0) > (a.max() ?? 1) + 0.1, "\(a) \(b)")
   }
 
+  @Test func `the growth of a counter over a longer time is no difference`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.ptime: 40ms } }",
+      timeline: "  - { when: bob.stats.inbound-rtp.audio.packetsReceived >= 130, do: alice.hangup }",
+      measure: "[{ metric: alice.stats.transport.packetsSent, stat: delta }]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.numbers[0].values(of: "a").isEmpty, "\(point.gapTexts)")
+  }
+
+  @Test func `windows that are not quite the same are told`() {
+    var number = ArmComparison.Number(kind: .processor(.encoders))
+    number.samples = ["a": [1: 1, 2: 1], "b": [1: 1]]
+    number.openings = [
+      "a": [1: .zero + .seconds(5), 2: .zero + .seconds(5)],
+      "b": [1: .zero + .milliseconds(5_400), 2: .zero + .seconds(9)],
+    ]
+    number.times = ["a": [1: .seconds(10)], "b": [1: .milliseconds(9_200)]]
+    #expect(number.windowDifference.opened == .milliseconds(400))
+    #expect(number.windowDifference.length == .milliseconds(800))
+  }
+
+  @Test func `redundancy that the other side does not take costs no quality`() throws {
+    let text = Compared.text("{ a: {}, b: { alice.audio.codecs: [red, opus] } }", measure: "[bob.q.mos]")
+    let point = try #require(Compared.points(text).first)
+    #expect(!point.numbers[0].values(of: "a").isEmpty)
+    #expect(point.numbers[0].values(of: "a") == point.numbers[0].values(of: "b"))
+  }
+
   private static let relays = "{ alice.ice.policy: relay, bob.ice.policy: relay }"
 
   @Test func `an arm in which nobody received media has no number at all`() throws {

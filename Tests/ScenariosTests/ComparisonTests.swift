@@ -52,7 +52,7 @@ import Testing
     #expect(point.channelDifference?.arm == "b")
     let finding = try #require(point.findings.first)
     #expect(finding.kind == .vacuous)
-    #expect(finding.actual.contains("give faults times with 'at'"))
+    #expect(finding.actual.contains("give faults times with 'at' and not after events of a call"))
   }
 
   @Test(arguments: [
@@ -68,7 +68,9 @@ import Testing
       .replacing("lan: { cidr: 10.0.0.0/24 }", with: "lan: { cidr: 10.0.0.0/24, nat: {} }")
     let point = try #require(Compared.points(text).first)
     #expect((point.channelDifference != nil) == isFound)
-    #expect(point.findings.contains { $0.actual.contains("give faults times with 'at'") } == isFound)
+    #expect(
+      point.findings.contains { $0.actual.contains("give faults times with 'at' and not after events of a call") }
+        == isFound)
     let timed = follows.replacing("when: bob.stats.inbound-rtp.audio.packetsReceived >= 60", with: "at: 3s")
     #expect(try Compared.points(text.replacing(follows, with: timed)).first?.channelDifference == nil)
   }
@@ -324,7 +326,7 @@ import Testing
   @Test func `a number that no run has was not measured`() throws {
     let text = Compared.text("{ a: {}, b: {} }").replacing(
       "measure: [\(Compared.sent), \(Compared.heard)]",
-      with: "measure: [{ metric: bob.stats.inbound-rtp.audio.packetsReceived, window: [bye, end] }]")
+      with: "measure: [{ metric: bob.stats.inbound-rtp.audio.packetsReceived, stat: rate, window: [bye, end] }]")
     let finding = try #require(Compared.points(text, seeds: 1).first?.findings.first)
     #expect(finding.kind == .vacuous)
     #expect(finding.actual == "no run of any arm has one at t")
@@ -343,7 +345,7 @@ import Testing
       Compared.points(Compared.text("{ a: {}, b: { alice.audio: { ptime: 60ms } } }"), seeds: 1).first)
     let text = CompareText(CompareReport([point]), style: .plain).text
     #expect(
-      text.contains("  a   baseline   the file as it is\n  b              alice.audio: { ptime: 60ms }\n"), "\(text)")
+      text.contains("  a   baseline   no setting changed\n  b              alice.audio: { ptime: 60ms }\n"), "\(text)")
     let isKnown = point.setBaseline("b")
     #expect(isKnown)
     #expect(CompareText(CompareReport([point]), style: .plain).text.contains("a against b"))

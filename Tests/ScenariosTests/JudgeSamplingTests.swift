@@ -11,7 +11,7 @@ import Vocabulary
 @Suite struct JudgeSamplingTests {
   private func report(
     seconds: Int64, concealed: Int64, events: Int64, bytesASecond: Int64 = 4_000, rate: Int64 = 48_000,
-    mimeType: String = "audio/opus"
+    mimeType: String = "audio/opus", packets: Int64? = nil, bytes: Int64? = nil
   ) -> StatsReport {
     let samples = seconds * rate
     return StatsReport(entries: [
@@ -28,7 +28,8 @@ import Vocabulary
           ("totalSamplesReceived", .integer(samples)), ("concealedSamples", .integer(concealed)),
           ("concealmentEvents", .integer(events)), ("jitterBufferEmittedCount", .integer(samples)),
           ("jitterBufferDelay", .real(Double(samples) * 0.06)), ("jitter", .real(0.0125)),
-          ("packetsReceived", .integer(seconds * 50)), ("bytesReceived", .integer(seconds * bytesASecond)),
+          ("packetsReceived", .integer(packets ?? seconds * 50)),
+          ("bytesReceived", .integer(bytes ?? seconds * bytesASecond)),
         ]),
     ])
   }
@@ -102,6 +103,21 @@ import Vocabulary
     let once = score("audio/opus", bytesASecond: 1_500)
     #expect(score("audio/opus", bytesASecond: 3_000, repeated: 1) == once)
     #expect(score("audio/opus", bytesASecond: 3_000) > once)
+  }
+
+  @Test func `a pause of DTX, in which hardly a packet comes, leaves the bit rate of the speech before it`() {
+    var quality = estimator(isMeasured: true)
+    var scores: [Double?] = []
+    let reports: [(Int64, Int64, Int64)] = [
+      (0, 0, 0), (2, 100, 8_000), (4, 200, 16_000), (6, 205, 16_030), (10, 215, 16_090),
+    ]
+    for (seconds, packets, bytes) in reports {
+      quality.add(
+        report(seconds: seconds, concealed: 0, events: 0, packets: packets, bytes: bytes),
+        mouthToEar: .milliseconds(100), at: .zero + .seconds(seconds))
+      scores.append(quality.meanOpinionScore)
+    }
+    #expect(scores[2] != nil && scores[3] == scores[2] && scores[4] == scores[2])
   }
 
   @Test func `between virtual peers, mouth to ear is what was measured, and unknown while nothing that was said plays`()

@@ -11,7 +11,8 @@ extension KeyCases {
       KeyCase("measure.metric", [sent, heard], compared(", measure: [{ metric: <> }]")),
       KeyCase("measure.stat", ["max", "rate"], compared(", measure: [{ metric: \(sent), stat: <> }]")),
       KeyCase(
-        "measure.window", ["[start, bye]", "[bye, end]"], compared(", measure: [{ metric: \(sent), window: <> }]")),
+        "measure.window", ["[start, bye]", "[bye, end]"],
+        compared(", measure: [{ metric: \(sent), stat: delta, window: <> }]")),
       KeyCase(words: "measure.better", compared(", measure: [{ metric: \(heard), better: <> }]")),
       KeyCase("delta.delta", [sent, heard], compared(expect: "delta: <>, arms: [b, a], lt: -1000")),
       KeyCase("delta.arms", ["[a, b]", "[b, a]"], compared(expect: "delta: \(sent), arms: <>, lt: 0")),
@@ -19,7 +20,7 @@ extension KeyCases {
         "delta.stat", ["max", "min"], compared(expect: "delta: \(heard), arms: [b, a], stat: <>, lt: -10")),
       KeyCase(
         "delta.window", ["[start, bye]", "[start, accept]"],
-        compared(expect: "delta: \(heard), arms: [b, a], stat: max, window: <>, lt: -10")),
+        compared(expect: "delta: \(heard), arms: [b, a], stat: delta, window: <>, lt: -10")),
       KeyCase(
         "delta.interval", ["60%", "99.9%"],
         compared(expect: "delta: \(sent), arms: [b, a], stat: max, interval: <>, gt: 0")),

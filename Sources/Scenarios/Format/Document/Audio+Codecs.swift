@@ -29,4 +29,9 @@ extension Scenario.Audio {
     }
     return redundancy < opus ? 1 : 0
   }
+
+  /// The number of earlier Opus packets in each packet to a peer with these settings: none where that one does not take them.
+  package func repeatedPackets(to other: Scenario.Audio?) -> Int {
+    other?.formats.contains(.redundancy) == true ? repeatedPackets : 0
+  }
 }

@@ -144,6 +144,20 @@ enum ArmsReader {
     }
   }
 
+  /// Reports a number of a counter in a window that tells of the time before it: arms whose calls began at other times would
+  /// differ in it.
+  static func checkCounters(_ expectations: [Expectation], _ reading: inout Reading) {
+    for expectation in expectations where expectation.isDelta && expectation.span != .builtIn {
+      guard let metric = expectation.delta?.metric, metric.value.counting != nil, metric.window.from != nil,
+        ![.rate, .delta].contains(metric.statistic)
+      else { continue }
+      reading.report(
+        .conflictingKeys,
+        "\(metric.value) counts from the start of the connection: its \(metric.statistic) is not one of the window",
+        at: expectation.span, hint: "write stat: delta or stat: rate, or leave window out")
+    }
+  }
+
   private static func measure(_ draft: MeasureDraft, at span: SourceSpan) -> Expectation {
     var delta = Expectation.Delta()
     (delta.metric, delta.better) = (draft.metric, draft.better?.value)

@@ -53,6 +53,7 @@ struct CellReader {
     // First of all, so that a comparison shows them first.
     scenario.expectations = ArmsReader.measures(of: scenario.peers, &reading) + scenario.expectations
     ArmsReader.checkDirections(scenario.expectations, &reading)
+    ArmsReader.checkCounters(scenario.expectations, &reading)
     if let node = draft.fuzz, let fuzz = Scenario.FuzzSettings.type.format.decode(node, &reading) {
       scenario.fuzz = fuzz
       FuzzChecks.check(fuzz, scenario, &reading)

@@ -31,6 +31,11 @@ struct QualityEstimator {
   private var roundTrip: Interval?
   private var measured: Interval?
   private var lastMeasured: Interval?
+  /// The bit rate of the speech, in kbit/s, when packets came for nearly all of the time: pauses with DTX have hardly any, and
+  /// are no worse for it.
+  private var speechBitrate: Double?
+  private static let leastPresence = 0.8
+  private static let somePresence = 0.15
 
   init(packetDuration: Interval = .milliseconds(20), isMeasured: Bool = false) {
     self.packetDuration = packetDuration
@@ -52,13 +57,15 @@ struct QualityEstimator {
     else { return }
     format = EModel.AudioFormat(mimeType: report.mimeType(of: inbound))
     // A new connection counts from zero.
-    if let last = history.last, samples < last.samples { history = [] }
+    if let last = history.last, samples < last.samples { (history, speechBitrate) = ([], nil) }
     history.append(
       Counters(
         time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,
         bytes: bytes, bufferDelay: delay,
         sampleRate: Self.sampleRate(samples, sum("totalSamplesDuration"))))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
+    // A packet may last longer than the settings say: before any speech is known, some of it is enough.
+    if presence >= (speechBitrate == nil ? Self.somePresence : Self.leastPresence) { speechBitrate = bitrate }
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
       roundTrip = Interval.seconds(1).scaled(by: seconds)
     }
@@ -100,13 +107,16 @@ struct QualityEstimator {
   /// The fullband E-model's score, for all codecs on one scale, with assumed values for Opus and G.722.
   var meanOpinionScore: Double? {
     guard let first = history.first, let last = history.last,
-      let concealment = Self.concealment(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured
+      let concealment = Self.concealment(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured,
+      // In silence that DTX leaves out there is nothing to judge.
+      let speechBitrate
     else { return nil }
     var connection = EModel.Connection()
     connection.delay = mouthToEar.seconds * 1_000
     connection.loss = concealment * 100
     connection.burstRatio = burstRatio(loss: concealment)
-    return EModel(bandwidth: .fullband, codec: .fullband(format, bitrate: bitrate)).meanOpinionScore(connection)
+    return EModel(bandwidth: .fullband, codec: .fullband(format, bitrate: speechBitrate))
+      .meanOpinionScore(connection)
   }
 
   /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same, and
@@ -115,6 +125,14 @@ struct QualityEstimator {
     guard let first = history.first, let last = history.last, last.packets > first.packets else { return 0 }
     return (last.bytes - first.bytes) * 8 / (last.packets - first.packets) / (audioInPacket.seconds * 1_000)
       / Double(1 + repeatedPackets)
+  }
+
+  /// The share of the played time that came in packets or was concealed, and was not a pause of DTX.
+  private var presence: Double {
+    guard let first = history.first, let last = history.last, last.samples > first.samples else { return 1 }
+    let played = (last.samples - first.samples) / last.sampleRate
+    let received = (last.packets - first.packets) * packetDuration.seconds
+    return (received + (last.concealed - first.concealed) / last.sampleRate) / played
   }
 
   /// Returns the mean burst length over 1 / (1 - p), that of random loss, within the valid range of the model. Bursts

@@ -89,7 +89,7 @@ package final class StatsSampler {
     if let remote = remote(of: subject) {
       let peer: Scenario.Peer? = if case .peer(let peer) = remote { peer } else { nil }
       subject.quality.packetDuration = peer?.audio.ptime ?? .milliseconds(20)
-      subject.quality.repeatedPackets = peer?.audio.repeatedPackets ?? 0
+      subject.quality.repeatedPackets = peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, at: time)
     }

@@ -78,8 +78,8 @@ extension ArmComparison {
         .vacuous, "every arm meets the same channel", location: path,
         expected: "the same settings and states of all links, and the same faults, at the same virtual time",
         actual: "with seed \(difference.seed) '\(difference.arm)' and '\(arms.baseline)' differ from second "
-          + "\(difference.second) on; give faults times with 'at', not after events of a call, or write "
-          + "pair_by: seed", time: .zero, signature: FindingSignature("arms channel"))
+          + "\(difference.second) on; let arms change no network, give faults times with 'at' and not after events of a call, "
+          + "or write pair_by: seed", time: .zero, signature: FindingSignature("arms channel"))
     ]
   }
 
@@ -93,6 +93,11 @@ extension ArmComparison {
     }
     if let first = delta.arms.first?.value, let second = delta.arms.last?.value, areEqual(first, second) {
       return [finding(.vacuous, "\(delta)", "the runs of '\(first)' equal those of '\(second)' event by event")]
+    }
+    if let first = delta.arms.first?.value, let second = delta.arms.last?.value, haveEqualNumbers(first, second) {
+      let actual =
+        "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart"
+      return [finding(.vacuous, "\(delta)", actual)]
     }
     guard let interval = estimate.interval, let halfWidth = estimate.halfWidth, reasoned(delta).isEmpty else {
       return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]

@@ -35,6 +35,46 @@ extension ArmComparison {
       }
   }
 
+  /// The gaps in words, and which numbers that are compared unless the file names some have no value in any run.
+  package var gapTexts: [String] {
+    let empty = numbers.filter { number in
+      !number.hasSamples && number.isMetric
+        && !(measures + deltas).contains { $0.delta.map { .init($0.metric) } == number.kind }
+    }
+    let names = empty.map(\.name).joined(separator: ", ")
+    let material =
+      hasOneMaterial ? [] : ["the arms do not encode the same sound and pictures: their microphones or cameras differ"]
+    return gaps.map(\.text) + material + (empty.isEmpty ? [] : ["no arm has a value of \(names) in any run"])
+      + windowTexts
+  }
+
+  /// Whether the devices of all arms gave the same to encode with the same seed.
+  private var hasOneMaterial: Bool {
+    seeds.allSatisfy { seed in Set(runs.filter { $0.seed == seed }.map(\.material)).count <= 1 }
+  }
+
+  /// Which numbers are compared although their windows are not quite the same, and by how much these differ.
+  private var windowTexts: [String] {
+    var groups: [(text: String, names: [String])] = []
+    for number in numbers {
+      let (opened, length) = number.windowDifference
+      let texts = [
+        opened >= .milliseconds(10) ? "open up to \(opened) apart" : nil,
+        length >= StatsSampler.period ? "are up to \(length) longer in one arm than in another" : nil,
+      ].compactMap(\.self)
+      guard !texts.isEmpty else { continue }
+      let text = texts.joined(separator: " and ")
+      if let index = groups.firstIndex(where: { $0.text == text }) {
+        groups[index].names.append(number.name)
+      } else {
+        groups.append((text, [number.name]))
+      }
+    }
+    return groups.map {
+      "the windows of \($0.names.joined(separator: ", ")) \($0.text): part of a difference may be of the channel"
+    }
+  }
+
   /// The runs of an arm in which nobody received media, if there were any elsewhere.
   private func silentGap(_ arm: String) -> Gap? {
     let own = runs.filter { $0.arm == arm }
@@ -105,6 +145,14 @@ extension ArmComparison {
       && numbers.allSatisfy { $0.isOfThisMachine || $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
   }
 
+  /// Returns whether every number that is compared is equal in every run of two arms, although some differs from seed to seed:
+  /// what one of them asks for, nobody took.
+  func haveEqualNumbers(_ first: String, _ second: String) -> Bool {
+    let measured = numbers.filter { !$0.isOfThisMachine && !($0.values(of: first) + $0.values(of: second)).isEmpty }
+    return first != second && measured.contains { Set($0.values(of: first)).count > 1 }
+      && measured.allSatisfy { $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
+  }
+
   private func hashes(of arm: String) -> [UInt64: UInt64] {
     Dictionary(runs.filter { $0.arm == arm }.map { ($0.seed, $0.traceHash) }, uniquingKeysWith: { old, _ in old })
   }
@@ -112,8 +160,13 @@ extension ArmComparison {
   /// The arms that change nothing of the baseline's runs.
   package var idleArms: [String] { arms.names.filter { areEqual($0, arms.baseline) } }
 
-  /// Says of an arm that it changes nothing.
-  func idleText(_ arm: String) -> String {
-    "'\(arm)' changes nothing: its runs equal those of '\(arms.baseline)' event by event"
+  /// Says of an arm that it changes nothing, or none of the numbers; nil if it does.
+  func idleText(_ arm: String) -> String? {
+    if idleArms.contains(arm) {
+      return "'\(arm)' changes nothing: its runs equal those of '\(arms.baseline)' event by event"
+    }
+    guard arm != arms.baseline, haveEqualNumbers(arm, arms.baseline) else { return nil }
+    return
+      "'\(arm)' changes none of these numbers in any run of '\(arms.baseline)': does the other side take what it asks for?"
   }
 }

@@ -34,10 +34,10 @@ extension CompareReport {
       "pairedBy": .string(point.arms.pairing.rawValue),
       "channel": point.channelDifference == nil ? .string(RunResult.hexadecimal(point.channelHash)) : .null,
       "notBeaten": .strings(notBeaten(at: index)), "verdict": bestLine(index).map { .string($0) } ?? .null,
-      "gaps": .strings(point.gaps.map(\.text)),
+      "gaps": .strings(point.gapTexts),
       "runs": .array(point.runs.map(Self.json)), "unscored": .strings(point.unscoredTexts),
       "opus": .object(point.arms.names.map { JSON.Member($0, .array(point.sentOpus(of: $0).map(\.json))) }),
-      "notes": .strings(point.idleArms.map(point.idleText) + CodecNotes(point).lines),
+      "notes": .strings(point.arms.names.compactMap(point.idleText) + CodecNotes(point).lines),
       "numbers": .array(point.numbers.indices.map { json(ofNumber: $0, at: index) }),
     ]
   }

@@ -48,7 +48,7 @@ package struct CompareText {
       let changes = point.arms.changes[index]
       return [
         TextStyle.printable(name), name == point.arms.baseline ? "baseline" : "",
-        changes.isEmpty ? "the file as it is" : TextStyle.printable(changes),
+        changes.isEmpty ? "no setting changed" : TextStyle.printable(changes),
       ]
     }
   }
@@ -68,7 +68,7 @@ package struct CompareText {
       for line in verdictLines(index, arm) { out += "  \(line)\n" }
     }
     if let line = report.bestLine(index) { out += "  \(line)\n" }
-    for gap in point.gaps { out += "  \(style.paint(TextStyle.printable(gap.text), .warning))\n" }
+    for gap in point.gapTexts { out += "  \(style.paint(TextStyle.printable(gap), .warning))\n" }
     for line in CodecNotes(point).lines { out += "  \(style.paint(TextStyle.printable(line), .warning))\n" }
     for line in point.unscoredTexts { out += "  \(style.paint("no score: \(TextStyle.printable(line))", .failure))\n" }
     return out
@@ -123,7 +123,7 @@ package struct CompareText {
   func verdictLines(_ index: Int, _ arm: String) -> [String] {
     let point = report.points[index]
     let names = "\(arm) against \(point.arms.baseline)"
-    if point.idleArms.contains(arm) { return [point.idleText(arm)] }
+    if let idle = point.idleText(arm) { return [idle] }
     guard point.isPaired else { return ["\(names): not compared, because the channels differ"] }
     var groups: [(word: String, texts: [String])] = ["better", "worse", "other", "no difference"].map { ($0, []) }
     var few: [String] = []
@@ -228,6 +228,12 @@ package struct CompareText {
       notes.append(
         "freezeCount and totalFreezesDuration tell of freezes that have ended; \(HarnessEvents.pictureAge.name) tells of a "
           + "picture that stands still for good, too.")
+    }
+    let hasPauses = report.points.contains { $0.arms.changes.contains { $0.contains("dtx") || $0.contains("CN") } }
+    if hasPauses, measures(HarnessEvents.concealment.name) || measures(HarnessEvents.meanOpinionScore.name) {
+      notes.append(
+        "With DTX or CN hardly a packet is sent in pauses: of those, the other arms alone lose and conceal some, which counts in "
+          + "q.concealment and q.mos. q.stoi and q.lsd tell of the speech.")
     }
     let scorers = numbers.compactMap { number in
       if case .score(let scorer, _, _) = number.kind { scorer } else { nil }

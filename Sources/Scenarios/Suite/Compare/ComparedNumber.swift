@@ -115,7 +115,8 @@ extension ArmComparison {
       for (other, times) in times.sorted(by: { $0.key < $1.key }) {
         if let time = times[seed], time > longest?.time ?? own { longest = (other, time) }
       }
-      guard let longest, longest.time - own > Self.tolerance(of: longest.time) else { return nil }
+      let tolerance = growsWithTime ? StatsSampler.period : Self.tolerance(of: longest?.time ?? .zero)
+      guard let longest, longest.time - own > tolerance else { return nil }
       return .short(own, than: longest.arm, longest.time)
     }
 
@@ -130,6 +131,27 @@ extension ArmComparison {
       let time = max(times[arm]?[seed] ?? .zero, first.flatMap { times[$0.arm]?[seed] } ?? .zero)
       guard let first, own - first.opened > Self.tolerance(of: time) else { return nil }
       return .elsewhere(own, than: first.arm, first.opened)
+    }
+
+    /// Whether it is larger where it is measured for longer, as the growth of a counter is.
+    private var growsWithTime: Bool {
+      guard case .metric(let metric) = kind else { return false }
+      return [.delta, .sum, .count].contains(metric.statistic)
+    }
+
+    /// By how much the windows of runs with the same seed that are compared opened apart, and differ in length; zero where
+    /// they are the same.
+    var windowDifference: (opened: Interval, length: Interval) {
+      func widest<Value: Comparable>(_ values: [String: [UInt64: Value]], _ distance: (Value, Value) -> Interval)
+        -> Interval
+      {
+        let seeds = Set(values.values.flatMap(\.keys))
+        return seeds.map { seed in
+          let own = values.compactMap { arm, bySeed in samples[arm]?[seed] == nil ? nil : bySeed[seed] }
+          return own.min().flatMap { low in own.max().map { distance(low, $0) } } ?? .zero
+        }.max() ?? .zero
+      }
+      return (widest(openings) { $1 - $0 }, widest(times) { $1 - $0 })
     }
 
     /// By how much windows of a length may differ: by a tenth, a second at most, and the time between two samples at least.

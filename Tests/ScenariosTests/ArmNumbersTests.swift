@@ -1,0 +1,42 @@
+import Testing
+
+@testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioSuite
+
+/// Arms that differ in what nobody takes, and numbers that tell of another time than the window.
+@Suite struct ArmNumbersTests {
+  @Test func `arms whose every number is equal were not put to the test`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.codecs: [red, opus] } }", line: ", loss: 10%",
+      expect: "  - { delta: bob.q.concealment, arms: [b, a], gt: -1%, lt: 1% }", measure: "[bob.q.concealment]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.haveEqualNumbers("a", "b"))
+    let finding = try #require(point.findings.first)
+    #expect(finding.kind == .vacuous && finding.actual.contains("nobody took what they set apart"))
+    #expect(CompareText(CompareReport([point]), style: .plain).text.contains("'b' changes none of these numbers"))
+  }
+
+  @Test func `numbers that are equal for every seed say nothing of the arms`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.codecs: [red, opus] } }", line: "",
+      expect: "  - { delta: bob.q.concealment, arms: [b, a], gt: -1%, lt: 1% }", measure: "[bob.q.concealment]")
+    let point = try #require(Compared.points(text).first)
+    #expect(!point.haveEqualNumbers("a", "b"))
+    #expect(point.findings == [])
+  }
+
+  @Test func `of a counter in a window, what tells of the time before it is refused`() {
+    for statistic in ["last", "first", "max", "mean"] {
+      let text = Compared.text(
+        "{ a: {}, b: {} }", measure: "[{ metric: \(Compared.heard), stat: \(statistic), window: [bye, end] }]")
+      let report = Compared.load(text).report.rendered(as: .text(color: false))
+      #expect(
+        report.contains("counts from the start of the connection: its \(statistic) is not one of the window"),
+        "\(report)")
+    }
+    #expect(
+      Compared.load(Compared.text("{ a: {}, b: {} }", measure: "[{ metric: \(Compared.heard), stat: last }]")).scenario
+        != nil)
+  }
+}
