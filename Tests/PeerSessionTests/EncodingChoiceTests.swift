@@ -178,4 +178,14 @@ import Testing
     note(&choice, from: 7_200, through: 60_000)
     #expect(choice.isPaused)
   }
+
+  @Test func `a source that falls silent in a pause and comes back does not end it`() {
+    var choice = EncodingChoice()
+    choice.pauses = true
+    set(&choice, 0)
+    note(&choice, from: 0, through: 2_000)
+    #expect(choice.isPaused)
+    choice.note(packet(Point(encoding: 0, layer: 0), nil), at: at(6_000))
+    #expect(choice.isPaused)
+  }
 }

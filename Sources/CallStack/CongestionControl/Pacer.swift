@@ -28,6 +28,9 @@ package struct Pacer: ~Copyable {
   private var queue = PacketQueue()
   /// Whether audio adds to the debt, as in libwebrtc where its packets have transport-wide numbers.
   package var countsAudio = false
+  /// Whether padding can be the packet that a probe waits for. In libwebrtc it must be one with media; where paused video leaves
+  /// only audio, none is large enough.
+  package var paddingBeginsProbes = false
   /// The time at which the debt reaches zero.
   private var settled = Instant.zero
   /// The time at which padding is due, unless packets wait.
@@ -104,8 +107,7 @@ package struct Pacer: ~Copyable {
         return
       }
       isProbeStarved = false
-      // As in libwebrtc, padding can be the packet that a probe waits for.
-      probes.enqueued(byteCount: queue.byteCount - before)
+      if paddingBeginsProbes { probes.enqueued(byteCount: queue.byteCount - before) }
       wanted -= queue.byteCount - before
     }
   }

@@ -71,8 +71,10 @@ struct EncodingChoice {
   }
 
   private mutating func choose(at now: Instant) {
-    // Of what has just begun it is not known whether it fits, and what arrives fits whatever the estimate says.
-    let isShort = pauses && share == .zero && offers.first?.rate != nil && (pause.isOn || !isDelivered)
+    // Of what has just begun it is not known whether it fits, and what arrives fits whatever the estimate says: neither ends a
+    // pause.
+    let isTooMuch = pause.isOn || (offers.first?.rate != nil && !isDelivered)
+    let isShort = pauses && share == .zero && isTooMuch
     pause.update(isShort: isShort, at: now)
     guard !pause.isOn else { return wanted = nil }
     let before = wanted

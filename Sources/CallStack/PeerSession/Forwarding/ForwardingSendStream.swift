@@ -58,7 +58,8 @@ final class ForwardingSendStream: RetransmittingStream {
   /// The encodings of which a key frame is needed.
   private var neededKeyFrames: [Int] = []
   private var choice = EncodingChoice()
-  var policy = ForwardingPolicy() { didSet { choice.pauses = policy.pauses } }
+  /// Without a retransmission stream nothing can probe for room in a pause, so that there is none.
+  var policy = ForwardingPolicy() { didSet { choice.pauses = policy.pauses && retransmission != nil } }
   /// When the last packet came, whether or not it was sent on.
   private var lastArrival: Instant?
   /// Whether the pause was told.
@@ -157,7 +158,7 @@ final class ForwardingSendStream: RetransmittingStream {
 
   func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     guard canPad(at: now), let last else { return nil }
-    // Always a large one, as in libwebrtc, for a probe waits for it.
+    // Always a large one, for a probe waits for it.
     var packet = retransmission!.pad(
       max(count, Self.paddingSize), timestamp: last.timestamp, captured: now, extensions: extensions.repair,
       into: &output)

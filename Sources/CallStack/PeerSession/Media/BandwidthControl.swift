@@ -72,6 +72,7 @@ struct BandwidthControl {
       case .forwarding(let forwarding): forwarding.send?.isNumbered == true
       }
     }
+    pacer.paddingBeginsProbes = forwards
     pacer.countsAudio = channels.contains {
       if case .audio(let audio) = $0 { audio.send?.isNumbered ?? false } else { false }
     }
