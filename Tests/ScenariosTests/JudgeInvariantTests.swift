@@ -264,7 +264,7 @@ import Testing
     bench.act("alice", "call", to: "bob", at: 0)
     events(bench)
     bench.at(1_000)
-    bench.judge.invariants.sampled(report, of: peer, at: .zero + .seconds(1))
+    bench.judge.invariants.sampled(report, of: peer, over: peer, at: .zero + .seconds(1))
     return bench.findings
   }
 

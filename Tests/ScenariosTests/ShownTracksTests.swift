@@ -54,4 +54,27 @@ import Testing
       found.count == 1 && found[0].hasPrefix("shown-tracks: alice's app shows camera.on as false since"), "\(found)")
     #expect(try findings(settings: "turn-off: disable", timeline: away, video: true) == [])
   }
+
+  @Test(arguments: [4, 12])
+  func `a room that begins in or after an interruption of the camera shows what it publishes`(seconds: Int) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: twilio, network: home, video: { size: 160x120 }, settings: { sample-code: true } }
+        bob: { profile: twilio, network: lte, video: { size: 160x120 } }
+      timeline:
+        - { at: 0s, do: bob.connect, room: daily }
+        - { at: 1s, do: alice.connect, room: daily }
+        - { at: 6s, fault: device.camera-interruption, peer: alice, reason: multiple-apps, for: \(seconds)s }
+        - { at: 8s, do: alice.disconnect }
+        - { at: 12s, do: alice.connect, room: daily }
+        - { mark: settled, at: 22s }
+        - { id: bye, at: 28s, do: alice.disconnect }
+      expect:
+        - { always: bob.remote.camera == alice and alice.camera.open, between: [settled, bye] }
+      """)
+    #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
+  }
 }

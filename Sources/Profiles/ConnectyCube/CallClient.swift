@@ -177,6 +177,7 @@ final class CallClient {
       throw ActionError("the program in place of the stack sends its own pictures")
     }
     guard environment.device.settings.camera != nil else { throw ActionError("this device sends no video") }
+    guard !environment.device.isInBackground else { throw ActionError("an app shares its screen in the foreground") }
     let limit = adapts ? ConnectyCubeSettings.screenFrameRateLimit : nil
     environment.device.captureScreen(ScreenCapture(frameRate: rate, adaptedFrameRate: limit))
     trace.set("screen.shared", true)

@@ -15,7 +15,6 @@ public final class TwilioApp: CallApp {
   private var wantsCamera: Bool
   /// What the switches of the sample show.
   private var switches: (microphone: Bool, camera: Bool)
-  private var isCameraInterrupted = false
 
   /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
@@ -63,7 +62,7 @@ public final class TwilioApp: CallApp {
   private func showSwitches() {
     guard settings.isSampleCode else { return }
     environment.trace.set("mic.on", switches.microphone)
-    environment.trace.set("camera.on", switches.camera && !isCameraInterrupted)
+    environment.trace.set("camera.on", switches.camera && environment.device.cameraInterruption == nil)
   }
 
   /// Whether a switch reaches nothing: that of the sample publishes through the room, and keeps nothing for one to come.
@@ -96,6 +95,8 @@ public final class TwilioApp: CallApp {
     let room = TwilioRoom(name, environment, settings, callbacks, number: roomCount)
     self.room = room
     let hasCamera = environment.device.settings.hasVideo && environment.device.settings.camera != nil
+    room.isCameraInterrupted = environment.device.cameraInterruption != nil
+    showSwitches()
     room.connect(microphone: wantsMicrophone, camera: wantsCamera && hasCamera)
   }
 
@@ -112,7 +113,6 @@ public final class TwilioApp: CallApp {
   }
 
   private func setCameraInterrupted(_ isInterrupted: Bool) {
-    isCameraInterrupted = isInterrupted
     room?.setCameraInterrupted(isInterrupted)
     showSwitches()
   }

@@ -19,8 +19,8 @@ final class RunStage {
   /// Failures of the harness itself.
   let failures = HarnessFailures()
   let paths: RelayPaths
-  /// Receives each sample of a peer's statistics.
-  var sampled: ((StatsReport, _ peer: String) -> Void)?
+  /// Receives each sample of the statistics of a peer's connection.
+  var sampled: ((StatsReport, _ peer: String, _ connection: String) -> Void)?
   /// The coverage of the profiles; nil if it is not wanted.
   let coverage: CoverageCollector?
   private let sampler: StatsSampler
@@ -150,7 +150,7 @@ final class RunStage {
           picture: world.shownPicture(to: peer, over: subject), of: subject, at: now)
         context.statistics.deliver(report, of: subject)
         context.story.sample(report, of: subject, at: now)
-        sampled?(report, peer.name)
+        sampled?(report, peer.name, subject)
       }
     }
     for server in world.callServers {

@@ -157,7 +157,7 @@ public struct SingleRun {
   /// Plays the duration that the file sets. Without one, plays until the timeline is done and every expectation is
   /// settled, or until the limit.
   private func playTimeline(_ stage: RunStage, _ judge: Judge) {
-    stage.sampled = { [unowned stage] in judge.invariants.sampled($0, of: $1, at: stage.now) }
+    stage.sampled = { [unowned stage] in judge.invariants.sampled($0, of: $1, over: $2, at: stage.now) }
     defer { stage.sampled = nil }
     var quietSince: Instant?
     var heldUntil: Instant?

@@ -95,7 +95,8 @@ public final class Device {
   public private(set) var cameraPosition: CameraPosition
   private var indicator = "none"
   private var hasRedBar = false
-  private var isInBackground = false
+  /// Whether the app has been left.
+  public private(set) var isInBackground = false
 
   private enum AudioUnitState { case stopped, running, failed }
 

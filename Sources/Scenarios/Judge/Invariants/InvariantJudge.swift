@@ -77,10 +77,10 @@ package final class InvariantJudge {
   /// The time within which a message on a data channel comes, when the network is well.
   package static var dataGrace: Interval { DataDelivery.grace }
 
-  /// Takes a peer's statistics, read between its events.
-  package func sampled(_ report: StatsReport, of peer: String, at time: Instant) {
+  /// Takes the statistics of a peer's connection, read between its events.
+  package func sampled(_ report: StatsReport, of peer: String, over connection: String, at time: Instant) {
     statistics?.check(report, of: peer, at: time)
-    mute?.check(report, of: peer, at: time)
+    mute?.check(report, of: peer, over: connection, at: time)
   }
 
   /// Whether no peer is in a transient state, or in a call that the other side has left.

@@ -20,13 +20,13 @@ final class Mute {
     /// The state before the last action, in case the app refuses it.
     var before: Instant?
     var isTold = false
-    /// The energy of the source when the grace was over.
-    var energy: Double?
+    /// The energy of the source of each connection when the grace was over.
+    var energies: [String: Double] = [:]
 
     func set(_ mutedAt: Instant?) {
       before = self.mutedAt
       self.mutedAt = mutedAt
-      (isTold, energy) = (false, nil)
+      (isTold, energies) = (false, [:])
     }
 
     func isOver(at time: Instant, after grace: Interval = Mute.grace) -> Bool {
@@ -63,16 +63,15 @@ final class Mute {
     }
   }
 
-  /// Takes a peer's statistics.
-  func check(_ stats: StatsReport, of peer: String, at time: Instant) {
+  /// Takes the statistics of a peer's connection.
+  func check(_ stats: StatsReport, of peer: String, over connection: String, at time: Instant) {
     guard isReal, let side = sides[peer], !side.isOver(at: time, after: Self.grace + Self.decay) else { return }
     let energies = stats.entries.compactMap { entry -> Double? in
       guard entry.type == "media-source", case .real(let energy)? = entry["totalAudioEnergy"] else { return nil }
       return energy
     }
     let energy = energies.reduce(0, +)
-    if let old = side.energy, energy > old { tell(peer, side, at: time) }
-    side.energy = energy
+    if let old = side.energies.updateValue(energy, forKey: connection), energy > old { tell(peer, side, at: time) }
   }
 
   private func tell(_ peer: String, _ side: Side, at time: Instant) {
