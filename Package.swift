@@ -283,10 +283,12 @@ for target in package.targets where target.type != .system && !ownC.contains(tar
     target.swiftSettings?.append(
       .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
   }
-  if target.name.hasPrefix("Fuzz") { target.swiftSettings?.append(.unsafeFlags(["-parse-as-library"])) }
-  if target.name.hasPrefix("Fuzz"), target.type == .executable, fuzzing != "instrumented" {
-    target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer"]))
-    target.linkerSettings = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+  if target.name.hasPrefix("Fuzz") {
+    target.swiftSettings?.append(.unsafeFlags(["-parse-as-library"]))
+    if target.type == .executable, fuzzing != "instrumented" {
+      target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer"]))
+      target.linkerSettings = [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+    }
   }
   if Context.environment["CI"] != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

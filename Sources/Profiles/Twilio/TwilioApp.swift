@@ -68,6 +68,10 @@ public final class TwilioApp: CallApp {
   /// Whether a switch reaches nothing: that of the sample publishes through the room, and keeps nothing for one to come.
   private var isSwitchLost: Bool { settings.isSampleCode && room?.isOver ?? true }
 
+  private var hasCamera: Bool {
+    environment.device.settings.hasVideo && environment.device.settings.camera != nil
+  }
+
   private func switchMicrophone(_ isOn: Bool) throws(ActionError) {
     switches.microphone = isOn
     showSwitches()
@@ -78,7 +82,6 @@ public final class TwilioApp: CallApp {
   }
 
   private func switchCamera(_ isOn: Bool) throws(ActionError) {
-    let hasCamera = environment.device.settings.camera != nil && environment.device.settings.hasVideo
     // The sample does not look at what the capture came to.
     guard hasCamera || settings.isSampleCode else { throw ActionError("the device has no camera") }
     switches.camera = isOn
@@ -94,7 +97,6 @@ public final class TwilioApp: CallApp {
     roomCount += 1
     let room = TwilioRoom(name, environment, settings, callbacks, number: roomCount)
     self.room = room
-    let hasCamera = environment.device.settings.hasVideo && environment.device.settings.camera != nil
     room.isCameraInterrupted = environment.device.cameraInterruption != nil
     showSwitches()
     room.connect(microphone: wantsMicrophone, camera: wantsCamera && hasCamera)

@@ -32,10 +32,6 @@ struct EncodingChoice {
   /// How long a smaller encoding waits while the share is too small for the one that is sent. The estimate dips with every
   /// sign of congestion, such as a key frame; where it is less than this share of the rate, nothing waits.
   private static let patience = (time: Interval.seconds(2), share: 0.4, afterRise: Interval.seconds(1))
-  /// The time after a fall before a larger encoding is tried again; doubled with every try that ends with another fall.
-  private static let hold = (first: Interval.seconds(2), longest: Interval.seconds(32))
-  /// A larger encoding that is kept for so long has room.
-  private static let trial = Interval.seconds(10)
 
   /// What is there, in rising order.
   private var offers: [Offer] = []
@@ -49,9 +45,9 @@ struct EncodingChoice {
   var isPaused: Bool { pause.isOn }
   /// What is to be sent; nil before the first packet, and in a pause.
   private(set) var wanted: Point?
-  /// When a larger encoding was chosen, and the end and the length of the hold after the last fall.
+  /// When a larger encoding was chosen, and the time after a fall before one is tried again.
   private var rose: Instant?
-  private var held: (until: Instant, time: Interval)?
+  private var hold = RetryHold()
   /// Since when the share has been too small for the encoding that is sent.
   private var shortSince: Instant?
 
@@ -78,7 +74,7 @@ struct EncodingChoice {
     pause.update(isShort: isShort, at: now)
     guard !pause.isOn else { return wanted = nil }
     let before = wanted
-    let limit = held.map { now < $0.until } ?? false ? before?.encoding : nil
+    let limit = hold.isOn(at: now) ? before?.encoding : nil
     wanted =
       (largest { point in
         if let limit, point.encoding > limit { return .infinity }
@@ -89,9 +85,7 @@ struct EncodingChoice {
     if wanted.encoding > before.encoding {
       rose = now
     } else if offers.contains(where: { $0.point.encoding == before.encoding }) {
-      let isFailure = rose.map { now - $0 < Self.trial } ?? false
-      let time = isFailure ? min((held?.time ?? Self.hold.first) * 2, Self.hold.longest) : Self.hold.first
-      held = (now + time, time)
+      hold.begin(at: now, failed: now, tried: rose)
     }
   }
 
@@ -129,7 +123,7 @@ struct EncodingChoice {
 
   /// Forgets the encodings of a source that was left.
   mutating func reset() {
-    (offers, wanted, rose, held, shortSince) = ([], nil, nil, nil, nil)
-    pause = ForwardingPause()
+    (offers, wanted, rose, shortSince) = ([], nil, nil, nil)
+    (hold, pause) = (RetryHold(), ForwardingPause())
   }
 }

@@ -91,13 +91,15 @@ extension ArmComparison {
         expected: expected, actual: actual, time: .zero, why: expectation.why,
         signature: FindingSignature(expectation.checkID))
     }
-    if let first = delta.arms.first?.value, let second = delta.arms.last?.value, areEqual(first, second) {
-      return [finding(.vacuous, "\(delta)", "the runs of '\(first)' equal those of '\(second)' event by event")]
-    }
-    if let first = delta.arms.first?.value, let second = delta.arms.last?.value, haveEqualNumbers(first, second) {
-      let actual =
-        "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart"
-      return [finding(.vacuous, "\(delta)", actual)]
+    if let first = delta.arms.first?.value, let second = delta.arms.last?.value {
+      if areEqual(first, second) {
+        return [finding(.vacuous, "\(delta)", "the runs of '\(first)' equal those of '\(second)' event by event")]
+      }
+      if haveEqualNumbers(first, second) {
+        let actual =
+          "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart"
+        return [finding(.vacuous, "\(delta)", actual)]
+      }
     }
     guard let interval = estimate.interval, let halfWidth = estimate.halfWidth, reasoned(delta).isEmpty else {
       return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]

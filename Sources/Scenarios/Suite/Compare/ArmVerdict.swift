@@ -142,15 +142,18 @@ extension ArmComparison {
     let (mine, others) = (hashes(of: first), hashes(of: second))
     return first != second && !mine.isEmpty && mine == others && mine.values.allSatisfy { $0 != 0 }
       && sentOpus(of: first) == sentOpus(of: second)
-      && numbers.allSatisfy { $0.isOfThisMachine || $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
+      && haveEqualSamples(first, second)
+  }
+
+  private func haveEqualSamples(_ first: String, _ second: String) -> Bool {
+    numbers.allSatisfy { $0.isOfThisMachine || $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
   }
 
   /// Returns whether every number that is compared is equal in every run of two arms, although some differs from seed to seed:
   /// what one of them asks for, nobody took.
   func haveEqualNumbers(_ first: String, _ second: String) -> Bool {
-    let measured = numbers.filter { !$0.isOfThisMachine && !($0.values(of: first) + $0.values(of: second)).isEmpty }
-    return first != second && measured.contains { Set($0.values(of: first)).count > 1 }
-      && measured.allSatisfy { $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
+    first != second && numbers.contains { !$0.isOfThisMachine && Set($0.values(of: first)).count > 1 }
+      && haveEqualSamples(first, second)
   }
 
   private func hashes(of arm: String) -> [UInt64: UInt64] {
@@ -162,10 +165,10 @@ extension ArmComparison {
 
   /// Says of an arm that it changes nothing, or none of the numbers; nil if it does.
   func idleText(_ arm: String) -> String? {
-    if idleArms.contains(arm) {
+    if areEqual(arm, arms.baseline) {
       return "'\(arm)' changes nothing: its runs equal those of '\(arms.baseline)' event by event"
     }
-    guard arm != arms.baseline, haveEqualNumbers(arm, arms.baseline) else { return nil }
+    guard haveEqualNumbers(arm, arms.baseline) else { return nil }
     return
       "'\(arm)' changes none of these numbers in any run of '\(arms.baseline)': does the other side take what it asks for?"
   }
