@@ -99,6 +99,34 @@ import Vocabulary
     #expect(score("audio/PCMU", rate: 8_000, concealed: 1_600, events: 10) > ours)
   }
 
+  @Test func `of a virtual peer the share of the speech that was lost counts, whatever is concealed in its pauses`() {
+    var quality = estimator(isMeasured: true)
+    let loss = SpeechLoss(over: "bob")
+    quality.add(
+      report(seconds: 0, concealed: 0, events: 0, mimeType: "audio/PCMU"), mouthToEar: .milliseconds(250),
+      speech: loss.counts, at: .zero)
+    for frame in 0..<400 { loss.note(isSpeech: frame < 100, isHeard: !(40..<46).contains(frame) && frame < 200) }
+    quality.add(
+      report(seconds: 4, concealed: 96_000, events: 2, mimeType: "audio/PCMU"), mouthToEar: .milliseconds(250),
+      speech: loss.counts, at: .zero + .seconds(4))
+    #expect(quality.concealment == 0.06)
+    let connection = EModel.Connection(delay: 250, loss: 6, burstRatio: 2)
+    let score = EModel(bandwidth: .fullband, codec: .g711Fullband).meanOpinionScore(connection)
+    #expect(quality.meanOpinionScore.map { abs($0 - score) < 1e-9 } == true)
+  }
+
+  @Test func `while nobody speaks to a virtual peer nothing is concealed, and there is nothing to judge`() {
+    var quality = estimator(isMeasured: true)
+    let loss = SpeechLoss(over: "bob")
+    for seconds in [0, 2, 4] as [Int64] {
+      quality.add(
+        report(seconds: seconds, concealed: seconds * 24_000, events: seconds), mouthToEar: .milliseconds(100),
+        speech: loss.counts, at: .zero + .seconds(seconds))
+      loss.note(isSpeech: false, isHeard: false)
+    }
+    #expect(quality.concealment == nil && quality.meanOpinionScore == nil)
+  }
+
   @Test func `repeated packets do not count as bit rate of the speech`() {
     let once = score("audio/opus", bytesASecond: 1_500)
     #expect(score("audio/opus", bytesASecond: 3_000, repeated: 1) == once)

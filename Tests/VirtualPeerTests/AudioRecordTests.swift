@@ -1,4 +1,5 @@
 import CallCore
+import Codecs
 import PeerSession
 import Testing
 
@@ -28,6 +29,36 @@ import Testing
     let position = AudioPosition(ssrc: 7, timestamp: 8 * 33)
     let time = record(clockRate: 8_000, delay: .milliseconds(4)).recordingTime(of: position)
     #expect(time == .zero + .milliseconds(29))
+  }
+
+  @Test func `speech is where the frame at a position is louder than -50 dBov, and the track not muted`() {
+    let record = AudioRecord()
+    let levels: [(AudioLevel, isMuted: Bool)] = [
+      (.silence, false), (AudioLevel(50), false), (AudioLevel(51), false), (AudioLevel(20), true),
+    ]
+    for (frame, (level, isMuted)) in levels.enumerated() {
+      record.begin(level)
+      var position = RecordingPosition(
+        AudioPosition(ssrc: 7, timestamp: UInt32(frame + 1) * 80), clockRate: 8_000, codecDelay: .zero)
+      position.isMuted = isMuted
+      record.record(position, at: .zero + .milliseconds(Int64(frame + 1) * 10))
+    }
+    let found = [100, 180, 260].map { record.isSpeech(at: AudioPosition(ssrc: 7, timestamp: $0), count: 480) }
+    #expect(found.map { $0?.piece } == [true, false, false])
+    #expect(found.map { $0?.end.timestamp } == [180, 260, 340])
+  }
+
+  @Test func `a frame of samples is speech by its level`() {
+    let record = AudioRecord()
+    for (frame, sample) in [0, 90, 110].enumerated() {
+      record.begin([Int16](repeating: Int16(sample), count: 480).span)
+      record.record(
+        RecordingPosition(
+          AudioPosition(ssrc: 7, timestamp: UInt32(frame + 1) * 480), clockRate: 48_000, codecDelay: .zero),
+        at: .zero + .milliseconds(Int64(frame + 1) * 10))
+    }
+    let found = [700, 1_000].map { record.isSpeech(at: AudioPosition(ssrc: 7, timestamp: $0), count: 480)?.piece }
+    #expect(found == [false, true])
   }
 
   @Test func `a sample that is not recorded yet, or of another stream, has no time`() {

@@ -21,15 +21,15 @@ import Testing
     return tape
   }
 
-  /// Plays frames of ones at positions, and returns the first samples of the pairs.
-  private func pairs(_ positions: [Int?]) -> [(said: Int16, heard: Int16)] {
+  /// Plays frames at positions, and returns the first samples that were said, with what became of the frames.
+  private func pairs(_ positions: [Int?]) -> [(said: Int16, fate: SpeechPairing.Fate)] {
     let tape = Self.tape()
     var pairing = SpeechPairing()
-    var pairs: [(Int16, Int16)] = []
+    var pairs: [(Int16, SpeechPairing.Fate)] = []
     for position in positions {
-      pairing.pair(
-        Array(repeating: 1, count: 480), at: position.map(Self.position),
-        sound: { tape.sound(at: $0, count: $1) }, { pairs.append(($0[0], $1[0])) })
+      pairing.pair(480, at: position.map(Self.position), recorded: { tape.sound(at: $0, count: $1) }) {
+        pairs.append(($0[0], $1))
+      }
     }
     return pairs
   }
@@ -39,7 +39,9 @@ import Testing
   }
 
   @Test func `concealed sound stands beside what was said meanwhile`() {
-    #expect(pairs([480, nil, nil, 1_920]).map(\.said) == [480, 960, 1_440, 1_920])
+    let pairs = pairs([480, nil, nil, 1_920])
+    #expect(pairs.map(\.said) == [480, 960, 1_440, 1_920])
+    #expect(pairs.map(\.fate) == [.played, .replaced, .replaced, .played])
   }
 
   @Test func `sound before the first known position has no partner`() {
@@ -49,24 +51,24 @@ import Testing
   @Test func `after stretched or compressed sound the recording goes on at the new position`() {
     let pairs = pairs([960, 1_200, 2_160])
     #expect(pairs.map(\.said) == [960, 1_200, 2_160])
-    #expect(pairs.map(\.heard) == [1, 1, 1])
+    #expect(pairs.map(\.fate) == [.played, .played, .played])
   }
 
-  @Test func `what was left out is heard as silence`() {
+  @Test func `of what was left out nothing is heard`() {
     let pairs = pairs([0, 480 * 6])
     #expect(pairs.map(\.said) == [0, 480, 960, 1_440, 1_920, 2_400, 2_880])
-    #expect(pairs.map(\.heard) == [1, 0, 0, 0, 0, 0, 1])
+    #expect(pairs.map(\.fate) == [.played] + Array(repeating: .leftOut, count: 5) + [.played])
   }
 
   @Test func `the delay of the codec is taken into account`() {
     let sound = Self.tape(delay: .microseconds(6_500)).sound(at: Self.position(960), count: 480)
-    #expect(sound?.samples.first == 648)
+    #expect(sound?.piece.first == 648)
     #expect(sound?.end == Self.position(1_440))
   }
 
   @Test func `a slower media clock has several samples in a tick`() {
     let sound = Self.tape(clockRate: 8_000).sound(at: Self.position(160), count: 480)
-    #expect(sound?.samples.first == 960)
+    #expect(sound?.piece.first == 960)
     #expect(sound?.end == Self.position(240))
   }
 
@@ -76,7 +78,7 @@ import Testing
     var position = RecordingPosition(Self.position(480), clockRate: 48_000, codecDelay: .zero)
     position.isMuted = true
     tape.keep(before: position)
-    #expect(tape.sound(at: Self.position(0), count: 480)?.samples == Array(repeating: 0, count: 480))
+    #expect(tape.sound(at: Self.position(0), count: 480)?.piece == Array(repeating: 0, count: 480))
   }
 
   @Test func `after a gap in the positions earlier sound is gone`() {

@@ -70,6 +70,7 @@ final class RunStage {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
     }
     for meter in sampler.speech { world.pairSpeech(over: meter.connection, meter.hear) }
+    for loss in sampler.losses { world.followSpeech(over: loss.connection, loss.note) }
     if let compared = outputs.compared { pairSpeech(in: outputs.comparedWindow, compared) }
     if let seen = outputs.seen { pairPictures(in: outputs.comparedWindow, seen) }
     context.statistics.report = { [unowned world] in world.statistics(of: $0) }

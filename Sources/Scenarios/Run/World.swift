@@ -169,18 +169,40 @@ final class World {
     var pairing = SpeechPairing()
     peer.audioRecord.listen(to: connection) { [unowned self] heard, position in
       pairing.pair(
-        heard, at: position,
-        sound: { [self] position, count in
-          let origin = origin(of: position)
-          let sound = peers.lazy.compactMap { $0.audioRecord.sound(at: origin, count: count) }.first
-          return sound.map { sound in
-            // The pairing goes on in the positions that are heard.
-            let passed = sound.end.timestamp &- origin.timestamp
-            return (sound.samples, AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &+ passed))
-          }
-        },
-        body)
+        heard.count, at: position,
+        recorded: { [self] in recorded($0, $1) { $0.sound(at: $1, count: $2) } }
+      ) { said, fate in
+        body(said, fate == .leftOut ? Array(repeating: 0, count: said.count) : heard)
+      }
     }
+  }
+
+  /// Calls `body` for each 10 ms of sound that were due to be heard over a connection, wherever they were recorded.
+  func followSpeech(over connection: String, _ body: @escaping (_ isSpeech: Bool, _ isHeard: Bool) -> Void) {
+    guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
+    var pairing = SpeechPairing()
+    peer.audioRecord.follow(connection) { [unowned self] count, position in
+      pairing.pair(
+        count, at: position, recorded: { [self] in recorded($0, $1) { $0.isSpeech(at: $1, count: $2) } }
+      ) { isSpeech, fate in
+        body(isSpeech, fate == .played)
+      }
+    }
+  }
+
+  /// Returns what a peer has recorded of the sound at a position that is heard, and the position after it.
+  private func recorded<Piece>(
+    _ position: AudioPosition, _ count: Int,
+    by record: (AudioRecord, AudioPosition, Int) -> (piece: Piece, end: AudioPosition)?
+  ) -> (piece: Piece, end: AudioPosition)? {
+    let origin = origin(of: position)
+    for peer in peers {
+      guard let found = record(peer.audioRecord, origin, count) else { continue }
+      // Who follows goes on in the positions that are heard.
+      let passed = found.end.timestamp &- origin.timestamp
+      return (found.piece, AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &+ passed))
+    }
+    return nil
   }
 
   /// Returns the picture that the peer shows now, wherever it was taken; nil before the first.

@@ -1,4 +1,5 @@
 package import CallCore
+package import Codecs
 package import PeerSession
 
 /// Recording times of a peer's microphone samples, and the sample its speaker plays. Only a simulator knows both.
@@ -6,9 +7,13 @@ package final class AudioRecord {
   private struct Recorded {
     var recorded: RecordingPosition
     var end: Instant
+    var isSpeech: Bool
 
     var timestamp: UInt32 { recorded.position.timestamp }
   }
+
+  /// A frame of 10 ms is speech from -50 dBov on.
+  package static let quietestSpeech = AudioLevel(50)
 
   /// The last frames of one stream, in a ring.
   private struct Stream {
@@ -29,6 +34,10 @@ package final class AudioRecord {
   private var lastPlayed: Instant?
   /// The sound of the microphone; nil if nobody compares it.
   private var tape: MicrophoneTape?
+  /// The level of the frame of the microphone whose positions are recorded next.
+  private var level = AudioLevel.silence
+  /// Are told how many samples are played over a connection, and the position of the first one, by the trace subject.
+  private var followers: [String: (_ count: Int, _ position: AudioPosition?) -> Void] = [:]
   /// Get the samples that are played over a connection, and the position of the first one, by the trace subject.
   private var listeners: [String: [(_ heard: [Int16], _ position: AudioPosition?) -> Void]] = [:]
   /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
@@ -39,7 +48,7 @@ package final class AudioRecord {
   /// - Parameter position: The position after the last recorded sample; the sample there is recorded at `now`.
   package func record(_ position: RecordingPosition, at now: Instant) {
     tape?.keep(before: position)
-    let recorded = Recorded(recorded: position, end: now)
+    let recorded = Recorded(recorded: position, end: now, isSpeech: !position.isMuted && level >= Self.quietestSpeech)
     let ssrc = position.position.ssrc
     packets[ssrc] = position.sent
     var stream = streams[ssrc] ?? Stream()
@@ -56,8 +65,9 @@ package final class AudioRecord {
   /// Returns the sample that the speaker played last for a connection, by its trace subject.
   package func played(over connection: String) -> (position: AudioPosition, at: Instant)? { played[connection] }
 
-  func play(_ position: AudioPosition?, over connection: String, at now: Instant) {
+  func play(_ count: Int, at position: AudioPosition?, over connection: String, at now: Instant) {
     played[connection] = position.map { ($0, now) }
+    followers[connection]?(count, position)
     guard position != nil else { return }
     if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
     lastPlayed = now
@@ -65,6 +75,22 @@ package final class AudioRecord {
 
   /// What the Opus packets carry that this peer has sent, a value for each stream.
   package var sentPackets: [OpusPacketCounts] { packets.sorted { $0.key < $1.key }.map(\.value) }
+
+  // MARK: Speech
+
+  /// Calls `follower` with all that is played over a connection.
+  package func follow(_ connection: String, _ follower: @escaping (_ count: Int, _ position: AudioPosition?) -> Void) {
+    precondition(followers[connection] == nil)
+    followers[connection] = follower
+  }
+
+  /// Returns whether somebody speaks in a stream of this peer at a position, and the position after so many samples at
+  /// 48 kHz; nil if that is not kept.
+  package func isSpeech(at position: AudioPosition, count: Int) -> (piece: Bool, end: AudioPosition)? {
+    guard let frame = frame(at: position) else { return nil }
+    // The decoded sound comes after its timestamps by the delay of the codec, which is less than a frame.
+    return (frame.isSpeech, frame.recorded.position(count, after: position))
+  }
 
   // MARK: Sound
 
@@ -79,7 +105,13 @@ package final class AudioRecord {
   }
 
   /// Takes the frame of the microphone whose positions are recorded next.
-  func begin(_ frame: Span<Int16>) { tape?.frame = frame.indices.map { frame[$0] } }
+  func begin(_ frame: Span<Int16>) {
+    level = AudioLevel(of: frame)
+    tape?.frame = frame.indices.map { frame[$0] }
+  }
+
+  /// Takes the level of the microphone whose positions are recorded next.
+  func begin(_ level: AudioLevel) { self.level = level }
 
   /// Takes the samples after the first `start` ones, which were played over a connection.
   func hear(_ output: Span<Int16>, from start: Int, at position: AudioPosition?, over connection: String) {
@@ -90,7 +122,7 @@ package final class AudioRecord {
 
   /// Returns the sound that a stream of this peer carries from a position on, and the position after it; nil if it is
   /// not kept.
-  package func sound(at position: AudioPosition, count: Int) -> (samples: [Int16], end: AudioPosition)? {
+  package func sound(at position: AudioPosition, count: Int) -> (piece: [Int16], end: AudioPosition)? {
     tape?.sound(at: position, count: count)
   }
 
@@ -99,17 +131,18 @@ package final class AudioRecord {
   /// Returns the time at which a sample reached this peer's microphone, including the codec's delay; nil for a stream
   /// of another peer, and for a sample older than the record.
   package func recordingTime(of position: AudioPosition) -> Instant? {
+    frame(at: position).map { Self.instant(of: position.timestamp, before: $0) - $0.recorded.codecDelay }
+  }
+
+  /// Returns the frame that has a position; nil if none is kept that does, or the one before it.
+  private func frame(at position: AudioPosition) -> Recorded? {
     guard let stream = streams[position.ssrc] else { return nil }
     let count = stream.frames.count
     // Searches from the newest frame backwards: the frame after the first one that ends at or before the sample has it.
     var after: Recorded?
     for age in 1...max(count, 1) where age <= count {
       let frame = stream.frames[(stream.next + count - age) % count]
-      if Int32(bitPattern: position.timestamp &- frame.timestamp) >= 0 {
-        // The sample belongs to the frame after this one, or is not recorded yet.
-        guard let after else { return nil }
-        return Self.instant(of: position.timestamp, before: after) - after.recorded.codecDelay
-      }
+      if Int32(bitPattern: position.timestamp &- frame.timestamp) >= 0 { return after }
       after = frame
     }
     return nil

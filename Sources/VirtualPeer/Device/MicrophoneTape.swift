@@ -34,7 +34,7 @@ struct MicrophoneTape {
 
   /// Returns the sound that a stream carries from a position on, and the position after it; nil if the tape does not
   /// have all of it.
-  func sound(at position: AudioPosition, count: Int) -> (samples: [Int16], end: AudioPosition)? {
+  func sound(at position: AudioPosition, count: Int) -> (piece: [Int16], end: AudioPosition)? {
     guard let reel = reels[position.ssrc] else { return nil }
     // The decoded sound comes after its timestamps by the delay of the codec.
     let delay = Int(reel.end.codecDelay.nanoseconds * 48 / 1_000_000)
@@ -42,8 +42,7 @@ struct MicrophoneTape {
     guard age >= count, age <= min(reel.written, Self.capacity) else { return nil }
     let start = reel.written - age
     let samples = (start..<start + count).map { reel.samples[$0 % Self.capacity] }
-    let end = position.timestamp &+ UInt32(truncatingIfNeeded: reel.end.ticks(count))
-    return (samples, AudioPosition(ssrc: position.ssrc, timestamp: end))
+    return (samples, reel.end.position(count, after: position))
   }
 }
 
@@ -52,6 +51,11 @@ extension RecordingPosition {
   fileprivate var samplesPerTick: Int { max(1, 48_000 / max(1, Int(clockRate))) }
 
   fileprivate func ticks(_ samples: Int) -> Int { samples / samplesPerTick }
+
+  /// Returns the position that many samples at 48 kHz after another one of the stream.
+  func position(_ samples: Int, after other: AudioPosition) -> AudioPosition {
+    AudioPosition(ssrc: other.ssrc, timestamp: other.timestamp &+ UInt32(truncatingIfNeeded: ticks(samples)))
+  }
 
   fileprivate func ticks(until other: AudioPosition) -> Int {
     Int(Int32(bitPattern: other.timestamp &- position.timestamp))

@@ -1,7 +1,7 @@
 internal import Codecs
 package import PeerSession
 
-/// Puts beside each sample that is played the one that was recorded at its position.
+/// Puts beside each piece of sound that is played what was recorded at its position.
 ///
 /// What is heard stays whole: beside concealed sound stands what was said meanwhile. After sound that was stretched or
 /// compressed the recording goes on at the new position. Sound that was left out is heard as silence.
@@ -15,41 +15,50 @@ package struct SpeechPairing {
 
   package init() {}
 
-  /// Calls `body` with pairs of equally long pieces.
+  /// What became of a piece that was said.
+  package enum Fate: Hashable, Sendable {
+    /// It is what is heard.
+    case played
+    /// Concealment or comfort noise is heard in its place.
+    case replaced
+    /// Nothing is heard in its place: a frame of ``audioDevicePeriod`` was left out.
+    case leftOut
+  }
+
+  /// Calls `body` with each piece that was due to be heard.
   ///
   /// - Parameters:
-  ///   - heard: The samples that are played, at 48 kHz.
+  ///   - count: The number of samples that are played, at 48 kHz.
   ///   - position: Of the first one; nil if it is concealed.
-  ///   - sound: Returns the recorded sound from a position on, and the position after it.
-  package mutating func pair(
-    _ heard: [Int16], at position: AudioPosition?,
-    sound: (AudioPosition, Int) -> (samples: [Int16], end: AudioPosition)?,
-    _ body: (_ said: [Int16], _ heard: [Int16]) -> Void
+  ///   - recorded: Returns what was recorded from a position on, and the position after it.
+  package mutating func pair<Piece>(
+    _ count: Int, at position: AudioPosition?, recorded: (AudioPosition, Int) -> (piece: Piece, end: AudioPosition)?,
+    _ body: (Piece, Fate) -> Void
   ) {
-    if let position, let next, next.ssrc == position.ssrc { fill(from: next, to: position, sound, body) }
+    if let position, let next, next.ssrc == position.ssrc { fill(from: next, to: position, recorded, body) }
     guard let start = position ?? next else { return }
-    guard let said = sound(start, heard.count) else {
+    guard let said = recorded(start, count) else {
       next = nil
       return
     }
     next = said.end
-    body(said.samples, heard)
+    body(said.piece, position == nil ? .replaced : .played)
   }
 
-  /// Pairs the sound that was left out with silence.
-  private func fill(
+  private func fill<Piece>(
     from start: AudioPosition, to end: AudioPosition,
-    _ sound: (AudioPosition, Int) -> (samples: [Int16], end: AudioPosition)?, _ body: ([Int16], [Int16]) -> Void
+    _ recorded: (AudioPosition, Int) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece, Fate) -> Void
   ) {
-    let frame = audioDevicePeriod.samplesPerChannel
-    var pieces: [[Int16]] = []
+    var pieces: [Piece] = []
     var position = start
-    while let piece = sound(position, frame), Int32(bitPattern: end.timestamp &- piece.end.timestamp) >= 0 {
-      pieces.append(piece.samples)
-      position = piece.end
+    while let said = recorded(position, audioDevicePeriod.samplesPerChannel),
+      Int32(bitPattern: end.timestamp &- said.end.timestamp) >= 0
+    {
+      pieces.append(said.piece)
+      position = said.end
       if pieces.count > Self.longestGap / 10 { return }
     }
     guard pieces.count > Self.compression / 10 else { return }
-    for piece in pieces { body(piece, Array(repeating: 0, count: frame)) }
+    for piece in pieces { body(piece, .leftOut) }
   }
 }

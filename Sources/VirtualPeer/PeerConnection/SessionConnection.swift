@@ -291,6 +291,7 @@ final class SessionConnection: PeerConnection {
   }
 
   func sendAudio(_ level: AudioLevel, duration: Interval) {
+    environment.audioRecord.begin(level)
     driver.sendAudio(level, duration: duration) { environment.audioRecord.record($0, at: environment.clock.now) }
   }
 
@@ -298,7 +299,7 @@ final class SessionConnection: PeerConnection {
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
     let start = output.count
     let played = driver.playAudio(sampleCount: count, into: &output)
-    environment.audioRecord.play(played.position, over: subject, at: environment.clock.now)
+    environment.audioRecord.play(count, at: played.position, over: subject, at: environment.clock.now)
     environment.audioRecord.hear(output.span, from: start, at: played.position, over: subject)
     return played.level
   }

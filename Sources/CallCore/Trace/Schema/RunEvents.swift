@@ -13,7 +13,7 @@ package enum HarnessEvents {
   }
   /// The listening quality of received audio, by its name in scenarios.
   public static let meanOpinionScore = sample("q.mos", Double.self)
-  /// The share of concealed samples in received audio.
+  /// The share of what was said that was concealed or left out.
   public static let concealment = sample("q.concealment", Double.self)
   /// The delay from the remote microphone to this speaker.
   public static let mouthToEar = sample("q.mouth_to_ear", Interval.self)

@@ -16,6 +16,8 @@ struct QualityEstimator {
     var packets: Double
     var bytes: Double
     var bufferDelay: Double
+    /// What is known of the speech; nil where the other end is no virtual peer, or several streams are heard.
+    var speech: SpeechLoss.Counts?
     /// The samples in a second of ``samples``: 48000 in our stack with every codec, the codec's own rate in libwebrtc.
     var sampleRate: Double
   }
@@ -31,8 +33,7 @@ struct QualityEstimator {
   private var roundTrip: Interval?
   private var measured: Interval?
   private var lastMeasured: Interval?
-  /// The bit rate of the speech, in kbit/s, when packets came for nearly all of the time: pauses with DTX have hardly any, and
-  /// are no worse for it.
+  /// The bit rate of the speech, in kbit/s: pauses take less of it, with DTX hardly any, and are no worse for it.
   private var speechBitrate: Double?
   private static let leastPresence = 0.8
   private static let somePresence = 0.15
@@ -44,8 +45,12 @@ struct QualityEstimator {
 
   /// Adds a report.
   ///
-  /// - Parameter mouthToEar: the measured delay of the sample that is played now; nil if unknown.
-  mutating func add(_ report: StatsReport, mouthToEar: Interval?, at time: Instant) {
+  /// - Parameters:
+  ///   - mouthToEar: the measured delay of the sample that is played now; nil if unknown.
+  ///   - speech: what became of the speech that was due to be heard over the connection; nil if unknown.
+  mutating func add(
+    _ report: StatsReport, mouthToEar: Interval?, speech: SpeechLoss.Counts? = nil, at time: Instant
+  ) {
     measured = mouthToEar
     lastMeasured = mouthToEar ?? lastMeasured
     // What comes of several speakers is judged together.
@@ -62,10 +67,10 @@ struct QualityEstimator {
       Counters(
         time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,
         bytes: bytes, bufferDelay: delay,
+        speech: isMeasured && report.hasOneSpeaker ? speech : nil,
         sampleRate: Self.sampleRate(samples, sum("totalSamplesDuration"))))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
-    // A packet may last longer than the settings say: before any speech is known, some of it is enough.
-    if presence >= (speechBitrate == nil ? Self.somePresence : Self.leastPresence) { speechBitrate = bitrate }
+    speechBitrate = bitrate ?? speechBitrate
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
       roundTrip = Interval.seconds(1).scaled(by: seconds)
     }
@@ -78,14 +83,31 @@ struct QualityEstimator {
     return (8_000...48_000).contains(rate) ? rate : 48_000
   }
 
-  /// The share of concealed samples among those played since the previous report; nil when none was played.
+  /// What was concealed since the previous report, as a share; nil when nothing was due to be heard.
   var concealment: Double? {
-    history.count > 1 ? Self.concealment(from: history[history.count - 2], to: history[history.count - 1]) : nil
+    history.count > 1 ? Loss(from: history[history.count - 2], to: history[history.count - 1])?.share : nil
   }
 
-  private static func concealment(from first: Counters, to last: Counters) -> Double? {
-    guard last.samples > first.samples else { return nil }
-    return (last.concealed - first.concealed) / (last.samples - first.samples)
+  /// What was concealed between two reports.
+  private struct Loss {
+    var share: Double
+    /// The mean length of a burst in frames of 20 ms; nil without any.
+    var burst: Double?
+
+    /// Counts speech where it is known: who sends nothing in pauses cannot lose any of them, and is not the better for it.
+    init?(from first: Counters, to last: Counters) {
+      if let before = first.speech, let now = last.speech {
+        guard now.frames > before.frames else { return nil }
+        let lost = Double(now.lost - before.lost)
+        share = lost / Double(now.frames - before.frames)
+        if now.bursts > before.bursts { burst = lost / Double(now.bursts - before.bursts) / 2 }
+      } else {
+        guard last.samples > first.samples else { return nil }
+        let concealed = last.concealed - first.concealed
+        share = concealed / (last.samples - first.samples)
+        if last.events > first.events { burst = concealed / (last.events - first.events) / (last.sampleRate / 50) }
+      }
+    }
   }
 
   /// The delay from the remote microphone to this speaker: of the sample that is played now, or estimated if its
@@ -107,29 +129,44 @@ struct QualityEstimator {
   /// The fullband E-model's score, for all codecs on one scale, with assumed values for Opus and G.722.
   var meanOpinionScore: Double? {
     guard let first = history.first, let last = history.last,
-      let concealment = Self.concealment(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured,
+      let loss = Loss(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured,
       // In silence that DTX leaves out there is nothing to judge.
       let speechBitrate
     else { return nil }
     var connection = EModel.Connection()
     connection.delay = mouthToEar.seconds * 1_000
-    connection.loss = concealment * 100
-    connection.burstRatio = burstRatio(loss: concealment)
+    connection.loss = loss.share * 100
+    connection.burstRatio = Self.burstRatio(loss)
     return EModel(bandwidth: .fullband, codec: .fullband(format, bitrate: speechBitrate))
       .meanOpinionScore(connection)
   }
 
   /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same, and
-  /// repeated ones.
-  private var bitrate: Double {
-    guard let first = history.first, let last = history.last, last.packets > first.packets else { return 0 }
-    return (last.bytes - first.bytes) * 8 / (last.packets - first.packets) / (audioInPacket.seconds * 1_000)
-      / Double(1 + repeatedPackets)
+  /// repeated ones. Nil while there is hardly any.
+  private var bitrate: Double? {
+    guard let first = history.first, let last = history.last else { return nil }
+    // A packet may last longer than the settings say: before any speech is known, some of it is enough.
+    let least = speechBitrate == nil ? Self.somePresence : Self.leastPresence
+    var (bytes, packets) = (0.0, 0.0)
+    if last.speech != nil, first.speech != nil {
+      for (one, next) in zip(history, history.dropFirst()) where speechShare(from: one, to: next) >= least {
+        bytes += next.bytes - one.bytes
+        packets += next.packets - one.packets
+      }
+    } else if presence(from: first, to: last) >= least {
+      (bytes, packets) = (last.bytes - first.bytes, last.packets - first.packets)
+    }
+    return packets > 0 ? bytes * 8 / packets / (audioInPacket.seconds * 1_000) / Double(1 + repeatedPackets) : nil
+  }
+
+  private func speechShare(from first: Counters, to last: Counters) -> Double {
+    guard let before = first.speech, let now = last.speech, last.time > first.time else { return 0 }
+    return Double(now.frames - before.frames) * 0.01 / (last.time - first.time).seconds
   }
 
   /// The share of the played time that came in packets or was concealed, and was not a pause of DTX.
-  private var presence: Double {
-    guard let first = history.first, let last = history.last, last.samples > first.samples else { return 1 }
+  private func presence(from first: Counters, to last: Counters) -> Double {
+    guard last.samples > first.samples else { return 1 }
     let played = (last.samples - first.samples) / last.sampleRate
     let received = (last.packets - first.packets) * packetDuration.seconds
     return (received + (last.concealed - first.concealed) / last.sampleRate) / played
@@ -138,10 +175,8 @@ struct QualityEstimator {
   /// Returns the mean burst length over 1 / (1 - p), that of random loss, within the valid range of the model. Bursts
   /// are counted in frames of 20 ms, for which the loss robustness of codecs is published: a lost packet of 60 ms is a
   /// burst of three.
-  private func burstRatio(loss: Double) -> Double {
-    guard let first = history.first, let last = history.last, last.events > first.events else { return 1 }
-    let burst = (last.concealed - first.concealed) / (last.events - first.events) / (last.sampleRate / 50)
-    return min(max(burst * (1 - loss), 1), 2)
+  private static func burstRatio(_ loss: Loss) -> Double {
+    loss.burst.map { min(max($0 * (1 - loss.share), 1), 2) } ?? 1
   }
 }
 
@@ -152,6 +187,8 @@ extension StatsReport.Entry {
 }
 
 extension StatsReport {
+  fileprivate var hasOneSpeaker: Bool { entries.filter { $0.type == "inbound-rtp" && $0.kind == "audio" }.count == 1 }
+
   /// Returns the media type of a stream's codec, such as `audio/opus`; nil where the report does not name it.
   fileprivate func mimeType(of stream: Entry) -> String? {
     if case .text(let type)? = codec(of: stream)?["mimeType"] { type } else { nil }

@@ -19,6 +19,8 @@ package final class StatsSampler {
     /// The partner of the owner's call, as its app reports it.
     let partner: Watch.Slot<String>
     var quality = QualityEstimator()
+    /// What becomes of the speech, where a value depends on it.
+    var loss: SpeechLoss?
     /// The picture that came since the sample before.
     var picture: ShownPicture?
     /// When the camera took the picture that is on the screen; before the first, when pictures began to come.
@@ -41,6 +43,7 @@ package final class StatsSampler {
   private var subjects: [Subject] = []
   package private(set) var recovery: [RecoveryMeter] = []
   package private(set) var speech: [SpeechMeter] = []
+  package private(set) var losses: [SpeechLoss] = []
 
   package init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
     self.scenario = scenario
@@ -59,6 +62,11 @@ package final class StatsSampler {
       let compared = SpeechMeter.names.intersection(wanted.map(\.name))
       let meter = compared.isEmpty ? nil : SpeechMeter(of: name, wanted: compared, trace: trace)
       if let meter { speech.append(meter) }
+      if wanted.contains(where: { SpeechLoss.names.contains($0.name) }) {
+        let loss = SpeechLoss(over: name)
+        losses.append(loss)
+        subject.loss = loss
+      }
       // The next call starts a new estimate.
       watch.listen(to: PeerEvents.openConnections, of: name) { _, count in
         guard count == 0 else { return }
@@ -91,7 +99,7 @@ package final class StatsSampler {
       subject.quality.packetDuration = peer?.audio.ptime ?? .milliseconds(20)
       subject.quality.repeatedPackets = peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
-      subject.quality.add(report, mouthToEar: mouthToEar, at: time)
+      subject.quality.add(report, mouthToEar: mouthToEar, speech: subject.loss?.counts, at: time)
     }
     subject.captured = picture?.captured ?? subject.captured
     if subject.captured == nil, report.first("inbound-rtp", kind: "video") != nil { subject.captured = time }

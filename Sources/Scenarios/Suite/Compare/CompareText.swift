@@ -229,12 +229,6 @@ package struct CompareText {
         "freezeCount and totalFreezesDuration tell of freezes that have ended; \(HarnessEvents.pictureAge.name) tells of a "
           + "picture that stands still for good, too.")
     }
-    let hasPauses = report.points.contains { $0.arms.changes.contains { $0.contains("dtx") || $0.contains("CN") } }
-    if hasPauses, measures(HarnessEvents.concealment.name) || measures(HarnessEvents.meanOpinionScore.name) {
-      notes.append(
-        "With DTX or CN hardly a packet is sent in pauses: of those, the other arms alone lose and conceal some, which counts in "
-          + "q.concealment and q.mos. q.stoi and q.lsd tell of the speech.")
-    }
     let scorers = numbers.compactMap { number in
       if case .score(let scorer, _, _) = number.kind { scorer } else { nil }
     }.inOrderOfAppearance
