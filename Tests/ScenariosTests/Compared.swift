@@ -36,6 +36,7 @@ enum Compared {
   }
 
   static let sent = "alice.stats.outbound-rtp.audio.bytesSent"
+  static let allBytes = "alice.stats.transport.bytesSent"
   static let heard = "bob.stats.inbound-rtp.audio.packetsReceived"
 
   static func load(

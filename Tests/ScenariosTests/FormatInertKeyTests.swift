@@ -36,6 +36,21 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  @Test func `a server that forwards grants what each side asks for, whatever the others do`() {
+    let text = """
+      callsim: 1
+      id: t
+      peers:
+        alice: { profile: twilio, network: home, audio: { dtx: true, fec: true } }
+        bob: { profile: twilio, network: home, audio: { dtx: false, fec: false } }
+      timeline:
+        - { at: 0s, do: alice.connect, room: daily }
+        - { at: 0s, do: bob.connect, room: daily }
+      """
+    let report = Compared.load(text).report
+    #expect(report.diagnostics.isEmpty, "\(report.rendered(as: .text(color: false)))")
+  }
+
   private func credentials(
     _ keys: String = "", alice: String = "", timeline: String = "", rest: String = "run: 300s"
   ) -> [Diagnostic] {

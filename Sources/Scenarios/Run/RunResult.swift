@@ -58,6 +58,9 @@ public struct RunResult: Hashable, Sendable {
   /// are modelled.
   package var material: UInt64?
 
+  /// The peers that saw a picture, for the arms of a comparison; empty without arms.
+  package var viewers: [String] = []
+
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []
 

@@ -119,7 +119,10 @@ public struct SingleRun {
     result.codecLoad = codecTime.map {
       RunResult.CodecLoad(encoding: $0.encoding / max(seconds, 0.001), decoding: $0.decoding / max(seconds, 0.001))
     }
-    if cell.scenario.arms != nil { result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty } }
+    if cell.scenario.arms != nil {
+      result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty }
+      result.viewers = stage.world.peers.filter(\.videoRecord.hasShown).map(\.name)
+    }
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage
     if outputs.wantsMessages { result.messages = stage.world.firstMessages }

@@ -51,6 +51,9 @@ package final class VideoRecord {
     if let picture { onShow?(shown, picture, connection) }
   }
 
+  /// Whether any picture was shown.
+  package var hasShown: Bool { !shown.isEmpty }
+
   /// Returns the picture that was shown last for a connection; nil from a modelled codec.
   package func picture(over connection: String) -> VideoFrame? { pictures[connection] }
 

@@ -1,3 +1,5 @@
+internal import Vocabulary
+
 /// Advice about audio keys without an effect.
 enum MediaChecks {
   /// The keys that only a real encoder reads.
@@ -40,15 +42,24 @@ enum MediaChecks {
       at: value.span, hint: "add media: real at the top, or media: synthetic, which is faster")
   }
 
-  /// Reports a key that needs both sides, when no other peer has it on. The wishes of programs are unknown.
+  /// Reports a key that needs both sides of a call, when no other peer has it on. The wishes of programs are unknown.
   private static func check(
     _ key: String, _ value: Bool?, of peer: Scenario.Peer, _ audio: YAMLNode?, _ scenario: Scenario,
     _ reading: inout Reading, isOff: (Scenario.Audio) -> Bool
   ) {
     guard value == true, let span = audio?.entry(key)?.keySpan, reading.isOwn(span) else { return }
+    // A server that forwards grants it to each side.
+    if reading.isForwarded(peer) { return }
     let others = scenario.peers.filter { $0.name != peer.name && $0.hasCallStack }
     let isAlone = !others.isEmpty && others.allSatisfy { $0.stack == .real && isOff($0.audio) }
     let problem = "'\(key)' changes nothing of the media: it needs both sides, and no other peer has it on"
     reading.note(fault: isAlone ? problem : nil, key: key, at: span)
+  }
+}
+
+extension Reading {
+  /// Returns whether a server of the peer's profile forwards its media.
+  func isForwarded(_ peer: Scenario.Peer) -> Bool {
+    peer.profile.flatMap { registry.vocabulary($0.value) }?.servers.contains(where: \.forwardsMedia) ?? false
   }
 }

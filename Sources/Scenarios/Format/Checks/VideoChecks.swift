@@ -1,5 +1,3 @@
-internal import Vocabulary
-
 /// Checks of video keys against each other and against the other peers.
 enum VideoChecks {
   /// The codecs whose frames have numbers, so that a lost repair packet of ULPFEC does not look like lost media.
@@ -23,12 +21,11 @@ enum VideoChecks {
   /// Reports several encodings where no server chooses among them.
   private static func checkSimulcast(of peer: Scenario.Peer, _ root: YAMLNode, _ reading: inout Reading) {
     guard let count = peer.video?.simulcast, let profile = peer.profile,
-      let vocabulary = reading.registry.vocabulary(profile.value),
       let entry = root["peers"]?[peer.name]?["video"]?.entry("simulcast")
     else { return }
-    let isForwarded = vocabulary.servers.contains(where: \.forwardsMedia)
     let problem = "'simulcast' changes nothing: \(profile.value) has no server that forwards media"
-    reading.note(effectOf: entry, problem: count > 1 && !isForwarded ? problem : nil, isDefault: count == 1)
+    reading.note(
+      effectOf: entry, problem: count > 1 && !reading.isForwarded(peer) ? problem : nil, isDefault: count == 1)
   }
 
   /// Reports ULPFEC beside NACK without a codec that shows which packets are missing.

@@ -19,6 +19,8 @@ package struct ArmComparison: Sendable {
     package let isMediaReceived: Bool
     /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
     package let material: UInt64?
+    /// The peers that saw a picture.
+    package let viewers: [String]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -36,6 +38,8 @@ package struct ArmComparison: Sendable {
   package internal(set) var numbers: [Number] = []
   /// The course of the runs with the first seed.
   package private(set) var timeline: CompareTimeline?
+  /// The size of each camera's pictures by arm and peer; nil is that of the profile.
+  private(set) var pictureSizes: [String: [String: Scenario.Video.Size?]] = [:]
   /// What Opus packets carry, by arm.
   private var sent: [String: [SentOpus]] = [:]
   /// The seeds of the runs that a scorer gave no score.
@@ -62,7 +66,9 @@ package struct ArmComparison: Sendable {
       Run(
         arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, duration: result.virtualDuration,
         cpuSeconds: result.cpuSeconds,
-        traceHash: result.traceHash, isMediaReceived: result.isMediaReceived, material: result.material))
+        traceHash: result.traceHash, isMediaReceived: result.isMediaReceived, material: result.material,
+        viewers: result.viewers))
+    pictureSizes[arm] = Self.pictureSizes(cell.scenario)
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {
@@ -141,6 +147,7 @@ package struct ArmComparison: Sendable {
     for delta in other.deltas { deltas.appendNew(delta) }
     for measure in other.measures { measures.appendNew(measure) }
     for (arm, more) in other.sent { add(more, of: arm) }
+    pictureSizes.merge(other.pictureSizes) { old, _ in old }
     if let first = other.timeline, first.seed < timeline?.seed ?? .max { timeline = first }
     unscored.merge(other.unscored, uniquingKeysWith: +)
     for number in other.numbers {
@@ -161,6 +168,7 @@ package struct ArmComparison: Sendable {
   mutating func settle() {
     let isMediaReceived = isMediaReceived
     for index in numbers.indices {
+      if isOfOtherSizes(numbers[index]) { numbers[index].better = nil }
       for run in runs where numbers[index].samples[run.arm]?[run.seed] != nil {
         let lack =
           isMediaReceived && !run.isMediaReceived

@@ -101,6 +101,7 @@ extension ArmComparison {
         return [finding(.vacuous, "\(delta)", actual)]
       }
     }
+    if let reason = incomparable(delta) { return [finding(.vacuous, "\(delta)", reason)] }
     guard let interval = estimate.interval, let halfWidth = estimate.halfWidth, reasoned(delta).isEmpty else {
       return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]
     }
@@ -125,6 +126,16 @@ extension ArmComparison {
           "\(delta.metric.text(of: halfWidth)) after \(pairs); \(Self.remedy(estimate.count, halfWidth, precision))"))
     }
     return found
+  }
+
+  /// Returns why pictures leave nothing to be compared in a number of two arms; nil if they do not.
+  private func incomparable(_ delta: Expectation.Delta) -> String? {
+    guard let number = numbers.first(where: { $0.kind == .init(delta.metric) }) else { return nil }
+    if isOfOtherSizes(number) {
+      return "pictures are laid beside those of their own camera, and cameras take other sizes in other arms"
+    }
+    guard number.isCost else { return nil }
+    return unseen.first { blind in delta.arms.contains { $0.value == blind.arm } }?.text
   }
 
   /// Returns how many seeds it takes about: half the width of an interval falls with the root of their number.

@@ -45,7 +45,7 @@ extension ArmComparison {
     let material =
       hasOneMaterial ? [] : ["the arms do not encode the same sound and pictures: their microphones or cameras differ"]
     return gaps.map(\.text) + material + (empty.isEmpty ? [] : ["no arm has a value of \(names) in any run"])
-      + windowTexts
+      + windowTexts + pictureTexts
   }
 
   /// Whether the devices of all arms gave the same to encode with the same seed.
