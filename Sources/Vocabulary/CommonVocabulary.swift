@@ -140,7 +140,8 @@ public enum CommonVocabulary {
     ValueDeclaration("q.mos", .real, "listening quality of received audio over the last 5 s, 1 to 5"),
     ValueDeclaration(
       "q.concealment", .percentage,
-      "share of the speech that was made up or left out, since the sample before; beside a program, of played samples"),
+      "share of 250 ms of speech that was made up or left out; beside a program, of played samples since the sample before"
+    ),
     ValueDeclaration("q.mouth_to_ear", .duration, "delay from the remote microphone to this speaker"),
     ValueDeclaration(
       "q.frame_delay", .duration,

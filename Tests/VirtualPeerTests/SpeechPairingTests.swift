@@ -21,14 +21,22 @@ import Testing
     return tape
   }
 
+  private enum Fate: Hashable { case played, replaced, leftOut }
+
   /// Plays frames at positions, and returns the first samples that were said, with what became of the frames.
-  private func pairs(_ positions: [Int?]) -> [(said: Int16, fate: SpeechPairing.Fate)] {
+  private func pairs(_ positions: [Int?]) -> [(said: Int16?, fate: Fate)] {
     let tape = Self.tape()
-    var pairing = SpeechPairing()
-    var pairs: [(Int16, SpeechPairing.Fate)] = []
+    var pairing = SpeechPairing<Void>()
+    var pairs: [(Int16?, Fate)] = []
     for position in positions {
-      pairing.pair(480, at: position.map(Self.position), recorded: { tape.sound(at: $0, count: $1) }) {
-        pairs.append(($0[0], $1))
+      pairing.pair((), at: position.map(Self.position), recorded: { tape.sound(at: $0, count: 480) }) { said, fate in
+        let fate: Fate =
+          switch fate {
+          case .played: .played
+          case .replaced: .replaced
+          case .leftOut: .leftOut
+          }
+        pairs.append((said?.first, fate))
       }
     }
     return pairs
@@ -38,10 +46,22 @@ import Testing
     #expect(pairs([960, 1_440]).map(\.said) == [960, 1_440])
   }
 
-  @Test func `concealed sound stands beside what was said meanwhile`() {
+  @Test func `concealed sound stands beside what was said meanwhile and is never played`() {
     let pairs = pairs([480, nil, nil, 1_920])
     #expect(pairs.map(\.said) == [480, 960, 1_440, 1_920])
     #expect(pairs.map(\.fate) == [.played, .replaced, .replaced, .played])
+  }
+
+  @Test func `what only comes later is not lost, and what is heard meanwhile stands beside silence`() {
+    let pairs = pairs([480, nil, nil, nil, 1_440, 1_920])
+    #expect(pairs.map(\.said) == [480, 960, nil, nil, 1_440, 1_920])
+    #expect(pairs.map(\.fate) == [.played, .replaced, .replaced, .replaced, .played, .played])
+  }
+
+  @Test func `what does not come for two seconds is given up, piece by piece`() {
+    let pairs = pairs([480] + Array(repeating: nil, count: 203))
+    #expect(pairs.map(\.said) == [480, 960, 1_440, 1_920])
+    #expect(pairs.map(\.fate) == [.played, .replaced, .replaced, .replaced])
   }
 
   @Test func `sound before the first known position has no partner`() {
@@ -58,6 +78,11 @@ import Testing
     let pairs = pairs([0, 480 * 6])
     #expect(pairs.map(\.said) == [0, 480, 960, 1_440, 1_920, 2_400, 2_880])
     #expect(pairs.map(\.fate) == [.played] + Array(repeating: .leftOut, count: 5) + [.played])
+  }
+
+  @Test func `what is lost beyond what is heard in its place was left out`() {
+    let pairs = pairs([0, nil, 480 * 4])
+    #expect(pairs.map(\.fate) == [.played, .replaced, .leftOut, .leftOut, .played])
   }
 
   @Test func `the delay of the codec is taken into account`() {

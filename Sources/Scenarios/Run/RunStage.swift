@@ -148,6 +148,7 @@ final class RunStage {
       for (subject, report) in peer.reports(where: { everybody || sampler.reads($0) }) {
         sampler.sample(
           report, mouthToEar: world.mouthToEar(to: peer, over: subject),
+          isForwarded: world.isForwarded(to: peer, over: subject),
           picture: world.shownPicture(to: peer, over: subject), of: subject, at: now)
         context.statistics.deliver(report, of: subject)
         context.story.sample(report, of: subject, at: now)

@@ -159,20 +159,34 @@ final class World {
       return nil
     }
     let origin = origin(of: position)
-    return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: origin) }.first.map { playedAt - $0 }
+    for record in peers.lazy.map(\.audioRecord) {
+      guard let recorded = record.recordingTime(of: origin) else { continue }
+      // Pauses are not compared: with DTX they have no sound with a place in the recording.
+      return record.isSpeech(at: origin, count: 0)?.piece == true ? playedAt - recorded : nil
+    }
+    return nil
+  }
+
+  /// Returns whether what a peer plays from a connection was forwarded by a server.
+  func isForwarded(to peer: VirtualPeer, over connection: String) -> Bool {
+    guard let (position, _) = peer.audioRecord.played(over: connection) else { return false }
+    return origin(of: position.ssrc, timestamp: position.timestamp) != nil
   }
 
   /// Calls `body` with all that a peer hears over a connection from now on, and what was said, wherever that was.
   func pairSpeech(over connection: String, _ body: @escaping (_ said: [Int16], _ heard: [Int16]) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     for other in peers { other.audioRecord.keepSound() }
-    var pairing = SpeechPairing()
+    var pairing = SpeechPairing<[Int16]>()
     peer.audioRecord.listen(to: connection) { [unowned self] heard, position in
+      let silence = Array(repeating: Int16(0), count: heard.count)
       pairing.pair(
-        heard.count, at: position,
-        recorded: { [self] in recorded($0, $1) { $0.sound(at: $1, count: $2) } }
+        heard, at: position, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }
       ) { said, fate in
-        body(said, fate == .leftOut ? Array(repeating: 0, count: said.count) : heard)
+        switch fate {
+        case .played(let heard), .replaced(let heard): body(said ?? silence, heard)
+        case .leftOut: body(said ?? silence, silence)
+        }
       }
     }
   }
@@ -180,24 +194,23 @@ final class World {
   /// Calls `body` for each 10 ms of sound that were due to be heard over a connection, wherever they were recorded.
   func followSpeech(over connection: String, _ body: @escaping (_ isSpeech: Bool, _ isHeard: Bool) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
-    var pairing = SpeechPairing()
+    var pairing = SpeechPairing<Void>()
     peer.audioRecord.follow(connection) { [unowned self] count, position in
       pairing.pair(
-        count, at: position, recorded: { [self] in recorded($0, $1) { $0.isSpeech(at: $1, count: $2) } }
+        (), at: position, recorded: { [self] in recorded($0) { $0.isSpeech(at: $1, count: count) } }
       ) { isSpeech, fate in
-        body(isSpeech, fate == .played)
+        if case .played = fate { body(isSpeech == true, true) } else { body(isSpeech == true, false) }
       }
     }
   }
 
   /// Returns what a peer has recorded of the sound at a position that is heard, and the position after it.
   private func recorded<Piece>(
-    _ position: AudioPosition, _ count: Int,
-    by record: (AudioRecord, AudioPosition, Int) -> (piece: Piece, end: AudioPosition)?
+    _ position: AudioPosition, by record: (AudioRecord, AudioPosition) -> (piece: Piece, end: AudioPosition)?
   ) -> (piece: Piece, end: AudioPosition)? {
     let origin = origin(of: position)
     for peer in peers {
-      guard let found = record(peer.audioRecord, origin, count) else { continue }
+      guard let found = record(peer.audioRecord, origin) else { continue }
       // Who follows goes on in the positions that are heard.
       let passed = found.end.timestamp &- origin.timestamp
       return (found.piece, AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &+ passed))

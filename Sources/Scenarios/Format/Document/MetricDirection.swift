@@ -19,7 +19,7 @@ extension Expectation.Metric {
   // Not freezes, which count once they have ended: a picture that stands still has none. Nor lost packets, gaps in the sound
   // and requests, of which there are fewer where there are fewer packets.
   private static let lower = [
-    "concealment", "lsd", "mouth_to_ear", "frame_delay", "picture_age", "bytesSent", "packetsSent", "concealedSamples",
+    "concealment", "lsd", "mouth_to_ear", "frame_delay", "picture_age", "bytesSent", "packetsSent",
     "framesDropped", "roundTripTime", "jitter", "totalRoundTripTime", "fractionLost", "retransmittedBytesSent",
   ]
 

@@ -244,8 +244,8 @@ final class MetricMonitor: Monitor {
 
   private var sampling: String {
     if SpeechMeter.names.contains(metric.value.name) { return ": there is one for each 2.5 s of speech" }
-    if SpeechLoss.names.contains(metric.value.name) {
-      return ": there is one every \(StatsSampler.period) while somebody speaks"
+    if SpeechLoss.names.union([HarnessEvents.mouthToEar.name]).contains(metric.value.name) {
+      return ": there is one every \(StatsSampler.period) while the only other peer of the connection speaks"
     }
     return metric.value.isSampled ? ": there is one every \(StatsSampler.period)" : ""
   }

@@ -83,6 +83,9 @@ struct QualityEstimator {
     return (8_000...48_000).contains(rate) ? rate : 48_000
   }
 
+  /// Whether it is known what became of the speech.
+  var knowsSpeech: Bool { history.last?.speech != nil }
+
   /// What was concealed since the previous report, as a share; nil when nothing was due to be heard.
   var concealment: Double? {
     history.count > 1 ? Loss(from: history[history.count - 2], to: history[history.count - 1])?.share : nil
@@ -156,7 +159,10 @@ struct QualityEstimator {
     } else if presence(from: first, to: last) >= least {
       (bytes, packets) = (last.bytes - first.bytes, last.packets - first.packets)
     }
-    return packets > 0 ? bytes * 8 / packets / (audioInPacket.seconds * 1_000) / Double(1 + repeatedPackets) : nil
+    guard packets > 0 else { return nil }
+    // RED has four bytes for each block that it repeats, and one for the last (RFC 2198 section 3).
+    let headers = repeatedPackets > 0 ? Double(4 * repeatedPackets + 1) : 0
+    return (bytes / packets - headers) * 8 / (audioInPacket.seconds * 1_000) / Double(1 + repeatedPackets)
   }
 
   private func speechShare(from first: Counters, to last: Counters) -> Double {

@@ -86,18 +86,22 @@ package final class StatsSampler {
   /// Writes a report. Sessions report the declared types; values of other types, from a program, stay unknown.
   ///
   /// - Parameters:
-  ///   - mouthToEar: the delay of the sample that the peer plays now, if known.
+  ///   - mouthToEar: the delay of the speech that the peer plays now, if known.
+  ///   - isForwarded: whether a server forwards what the peer plays now.
   ///   - picture: the picture that the peer shows now, if known.
   ///   - name: the trace subject of the connection.
   package func sample(
-    _ report: StatsReport, mouthToEar: Interval?, picture: ShownPicture? = nil, of name: String, at time: Instant
+    _ report: StatsReport, mouthToEar: Interval?, isForwarded: Bool = false, picture: ShownPicture? = nil,
+    of name: String, at time: Instant
   ) {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
     // One end hears the packets that the other has sent. If the other end is unknown, quality is not measured.
     if let remote = remote(of: subject) {
       let peer: Scenario.Peer? = if case .peer(let peer) = remote { peer } else { nil }
       subject.quality.packetDuration = peer?.audio.ptime ?? .milliseconds(20)
-      subject.quality.repeatedPackets = peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0
+      // Servers take no redundancy.
+      subject.quality.repeatedPackets =
+        isForwarded ? 0 : peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, speech: subject.loss?.counts, at: time)
     }
@@ -129,7 +133,11 @@ package final class StatsSampler {
     switch path.name {
     case HarnessEvents.meanOpinionScore.name:
       write(quality.meanOpinionScore, as: HarnessEvents.meanOpinionScore, subject)
-    case HarnessEvents.concealment.name: write(quality.concealment, as: HarnessEvents.concealment, subject)
+    case HarnessEvents.concealment.name:
+      guard quality.knowsSpeech, let loss = subject.loss else {
+        return write(quality.concealment, as: HarnessEvents.concealment, subject)
+      }
+      for share in loss.takeShares() { write(share, as: HarnessEvents.concealment, subject) }
     case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
     case HarnessEvents.frameDelay.name: write(subject.picture?.delay, as: HarnessEvents.frameDelay, subject)
     case HarnessEvents.pictureAge.name:

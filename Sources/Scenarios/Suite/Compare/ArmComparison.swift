@@ -15,6 +15,7 @@ package struct ArmComparison: Sendable {
     package let duration: Interval
     package let cpuSeconds: Double
     package let traceHash: UInt64
+    package let eventCount: UInt64
     /// Whether any peer received media.
     package let isMediaReceived: Bool
     /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
@@ -66,7 +67,8 @@ package struct ArmComparison: Sendable {
       Run(
         arm: arm, seed: result.seed, verdict: result.verdict, channel: result.channel, duration: result.virtualDuration,
         cpuSeconds: result.cpuSeconds,
-        traceHash: result.traceHash, isMediaReceived: result.isMediaReceived, material: result.material,
+        traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
+        material: result.material,
         viewers: result.viewers))
     pictureSizes[arm] = Self.pictureSizes(cell.scenario)
     // Measures first: a difference that has a condition is not expected at every point.

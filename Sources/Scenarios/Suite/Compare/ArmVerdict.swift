@@ -139,7 +139,7 @@ extension ArmComparison {
 
   /// Returns whether the runs of two arms are the same, event by event and in every number but those of this machine.
   func areEqual(_ first: String, _ second: String) -> Bool {
-    let (mine, others) = (hashes(of: first), hashes(of: second))
+    let (mine, others) = (bySeed(first, \.traceHash), bySeed(second, \.traceHash))
     return first != second && !mine.isEmpty && mine == others && mine.values.allSatisfy { $0 != 0 }
       && sentOpus(of: first) == sentOpus(of: second)
       && haveEqualSamples(first, second)
@@ -149,15 +149,15 @@ extension ArmComparison {
     numbers.allSatisfy { $0.isOfThisMachine || $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
   }
 
-  /// Returns whether every number that is compared is equal in every run of two arms, although some differs from seed to seed:
-  /// what one of them asks for, nobody took.
+  /// Returns whether every number that is compared is equal in every run of two arms, although some differs from seed to seed,
+  /// and their runs have equally many events: what one of them asks for, nobody took.
   func haveEqualNumbers(_ first: String, _ second: String) -> Bool {
     first != second && numbers.contains { !$0.isOfThisMachine && Set($0.values(of: first)).count > 1 }
-      && haveEqualSamples(first, second)
+      && haveEqualSamples(first, second) && bySeed(first, \.eventCount) == bySeed(second, \.eventCount)
   }
 
-  private func hashes(of arm: String) -> [UInt64: UInt64] {
-    Dictionary(runs.filter { $0.arm == arm }.map { ($0.seed, $0.traceHash) }, uniquingKeysWith: { old, _ in old })
+  private func bySeed(_ arm: String, _ value: KeyPath<Run, UInt64>) -> [UInt64: UInt64] {
+    Dictionary(runs.filter { $0.arm == arm }.map { ($0.seed, $0[keyPath: value]) }, uniquingKeysWith: { old, _ in old })
   }
 
   /// The arms that change nothing of the baseline's runs.

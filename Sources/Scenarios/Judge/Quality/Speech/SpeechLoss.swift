@@ -15,6 +15,11 @@ package final class SpeechLoss {
   package let connection: String
   private(set) var counts = Counts()
   private var isLosing = false
+  /// The frames behind a sample of `q.concealment`: so many, that samples are as frequent as others while somebody speaks, and
+  /// all of one weight.
+  private static let length = 25
+  private var shares: [Double] = []
+  private var lostInShare = 0
 
   init(over connection: String) { self.connection = connection }
 
@@ -24,9 +29,20 @@ package final class SpeechLoss {
   /// Takes a frame that was due to be heard.
   package func note(isSpeech: Bool, isHeard: Bool) {
     let isLost = isSpeech && !isHeard
-    if isSpeech { counts.frames += 1 }
     if isLost { counts.lost += 1 }
     if isLost, !isLosing { counts.bursts += 1 }
     isLosing = isLost
+    guard isSpeech else { return }
+    counts.frames += 1
+    if isLost { lostInShare += 1 }
+    guard counts.frames % Self.length == 0 else { return }
+    shares.append(Double(lostInShare) / Double(Self.length))
+    lostInShare = 0
+  }
+
+  /// Returns the share of lost frames in each 250 ms of speech since the last time.
+  func takeShares() -> [Double] {
+    defer { shares.removeAll(keepingCapacity: true) }
+    return shares
   }
 }
