@@ -20,4 +20,17 @@ package struct EngineIOPacket: Hashable, Sendable {
   }
 
   package var text: String { "\(kind.rawValue)\(payload)" }
+
+  /// The separator of packets in the body of a request or response.
+  private static let separator: Unicode.Scalar = "\u{1E}"
+
+  /// Returns the packets in a body of HTTP long-polling.
+  package static func texts(inBody body: String) -> [String] {
+    body.unicodeScalars.split(separator: separator, omittingEmptySubsequences: false).map { String($0) }
+  }
+
+  /// Returns packets as a body of HTTP long-polling.
+  package static func body(of texts: some Sequence<String>) -> [UInt8] {
+    Array(texts.joined(separator: String(separator)).utf8)
+  }
 }

@@ -1,4 +1,5 @@
 public import CallCore
+internal import DTLS
 public import PeerSession
 public import SimNet
 public import Statistics
@@ -37,6 +38,9 @@ public final class VirtualPeer {
       public var name: String
       /// The address at which it listens.
       public var endpoint: Endpoint
+
+      /// The name that its certificate must have; nil for a server that is reached without TLS.
+      public var secureName: String?
 
       /// Creates a server.
       public init(name: String, endpoint: Endpoint) {
@@ -171,6 +175,25 @@ public final class VirtualPeer {
     }
     pushKit.terminate = { [unowned self] in lifecycle.terminate() }
     runtime.onInterfacesChanged = { [unowned self] in interfacesChanged() }
+    secureServers(configuration, random: random, keyLog: keyLog)
+  }
+
+  /// Lets the app reach by TLS the servers that are configured so.
+  private func secureServers(_ configuration: Configuration, random: RandomSource, keyLog: ((String) -> Void)?) {
+    let secured = configuration.servers.values.filter { $0.secureName != nil }
+    guard !secured.isEmpty else { return }
+    let context = TLSContext(client: configuration.session.tls)
+    var count = 0
+    for server in secured {
+      runtime.network.secure(server.endpoint) { [clock = runtime.clock, trace, name] in
+        count += 1
+        let connection = TLSConnection(
+          client: context, serverName: server.secureName ?? "",
+          entropy: Entropy(random, stream: "signalling-tls/\(count)"), wallClock: clock.wallClock, at: clock.now)
+        return StreamTLS(
+          connection, with: server.endpoint, clock: clock, trace: TLSTrace(trace, subject: name), keyLog: keyLog)
+      }
+    }
   }
 
   /// Launches the app.

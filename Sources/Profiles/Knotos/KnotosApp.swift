@@ -21,6 +21,16 @@ public final class KnotosApp: CallApp {
       trace.set("socket.state", state.rawValue)
       service?.socketChanged(isConnected: state == .connected)
     }
+    trace.set("socket.transport", "none")
+    socket.onTransport = { trace.set("socket.transport", $0?.rawValue ?? "none") }
+    socket.onProblem = { problem in
+      switch problem {
+      case .unknownSession: trace.raise("kn.unknown_session")
+      case .refused, .malformed: trace.raise("kn.http_error")
+      case .probeFailed: trace.raise("kn.probe_failed")
+      case .tls: trace.raise("kn.tls_failed")
+      }
+    }
     socket.onMalformed = { trace.raise("kn.bad_event") }
     socket.onEvent = { [weak service] name, arguments in
       guard let message = KnotosMessage(name: name, arguments: arguments, isFromServer: true) else {

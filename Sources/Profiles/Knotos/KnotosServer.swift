@@ -3,7 +3,7 @@ internal import Formats
 public import VirtualPeer
 public import Vocabulary
 
-/// The Knotos signalling server: Socket.IO over WebSocket, routing events between users.
+/// The Knotos signalling server: Socket.IO by HTTP long-polling and WebSocket, routing events between users.
 ///
 /// A user is bound to the newest connection. Events without an addressee are routed by their call.
 public final class KnotosServer: CallServer {
@@ -27,6 +27,8 @@ public final class KnotosServer: CallServer {
     }
   }
 
+  static let path = "/socket.io/"
+  static let maxPayload = 1_000_000
   static let pingInterval = Interval.seconds(25)
   static let pingTimeout = Interval.seconds(20)
   /// The time within which a client must send a Socket.IO CONNECT, or it is closed.
@@ -36,7 +38,6 @@ public final class KnotosServer: CallServer {
   private var clients: [Client] = []
   private var calls: [String: (caller: String, callee: String)] = [:]
   private var currentCall: [String: String] = [:]
-  private var connectionCount = 0
   /// The users that have ever connected. Messages for other users wait until their phones start; messages for
   /// disconnected known users are lost, as in the product.
   private var knownUsers: Set<String> = []
@@ -48,7 +49,9 @@ public final class KnotosServer: CallServer {
 
   public static func frame(of text: String) -> SignallingFrame {
     guard let frame = EngineIOPacket(parsing: text) else { return .transport("malformed") }
-    guard frame.kind == .message else { return .transport("\(frame.kind)") }
+    guard frame.kind == .message else {
+      return .transport([.ping, .pong].contains(frame.kind) && frame.payload == "probe" ? "probe" : "\(frame.kind)")
+    }
     guard let packet = try? SocketIOPacket(parsing: frame.payload) else { return .transport("malformed") }
     switch packet {
     case .connect(let body): return .transport("connect", sender: body?["userId"]?.string)
@@ -75,7 +78,9 @@ public final class KnotosServer: CallServer {
   }
 
   public func start() {
-    environment.listen { [weak self] socket in self?.accept(socket) }
+    environment.listenEngineIO(path: Self.path, maxPayload: Self.maxPayload) { [weak self] socket in
+      self?.accept(socket)
+    }
   }
 
   public func inject(_ message: MessageContent, from: String, to: String) {
@@ -87,16 +92,15 @@ public final class KnotosServer: CallServer {
   }
 
   private func accept(_ socket: SignallingSocket) {
-    connectionCount += 1
     let client = Client(socket: socket)
     clients.append(client)
     startConnectTimer(client)
-    let sid = "s\(connectionCount)"
-    socket.onOpen = { [weak self, weak client] _ in
+    socket.onOpen = { [weak self, weak client, unowned socket] _ in
       guard let self, let client else { return }
       let body: JSON = [
-        "sid": .string(sid), "upgrades": [], "pingInterval": .integer(Self.pingInterval.milliseconds),
-        "pingTimeout": .integer(Self.pingTimeout.milliseconds), "maxPayload": 1_000_000,
+        "sid": .string(socket.sessionID ?? ""), "upgrades": socket.isPolling ? ["websocket"] : [],
+        "pingInterval": .integer(Self.pingInterval.milliseconds),
+        "pingTimeout": .integer(Self.pingTimeout.milliseconds), "maxPayload": .integer(Int64(Self.maxPayload)),
       ]
       client.socket.send(EngineIOPacket(.open, body.description).text)
       schedulePing(client)

@@ -77,6 +77,15 @@ extension KnotosApp {
       CodeDeclaration("kn.sdp_rejected", "A description could not be used.", provenance: .harnessDefault),
       CodeDeclaration("kn.turn_401", "The TURN server refused the credentials.", provenance: .harnessDefault),
       CodeDeclaration("kn.socket_lost_in_setup", "The socket was lost while connecting.", provenance: .harnessDefault),
+      CodeDeclaration(
+        "kn.unknown_session", "The server does not know the Engine.IO session (400, code 1).",
+        provenance: .harnessDefault),
+      CodeDeclaration("kn.http_error", "A request of Engine.IO failed.", provenance: .harnessDefault),
+      CodeDeclaration(
+        "kn.probe_failed", "The upgrade to WebSocket failed, and polling goes on.", provenance: .harnessDefault),
+      CodeDeclaration(
+        "kn.tls_failed", "TLS with the server failed: its certificate is not valid, for example.",
+        provenance: .harnessDefault),
       CodeDeclaration("kn.bad_event", "An event was malformed or unknown, and ignored.", provenance: .harnessDefault),
       CodeDeclaration(
         "kn.illegal_transition", "A message or action asked for a transition that is not allowed.",
@@ -87,6 +96,9 @@ extension KnotosApp {
         "call.reason", .choice(EndReason.allCases.map(\.rawValue)), "The documented end reason of the last call."),
       ValueDeclaration(
         "socket.state", .choice(["disconnected", "connecting", "connected"]), "The Socket.IO connection."),
+      ValueDeclaration(
+        "socket.transport", .choice(["none"] + EngineIOChannel.Transport.allCases.map(\.rawValue)),
+        "The Engine.IO transport of the connection."),
       ValueDeclaration("mic.muted", .flag, "The user muted the microphone."),
       ValueDeclaration("camera.off", .flag, "The user turned the camera off in a call with video."),
     ],
@@ -99,6 +111,10 @@ extension KnotosApp {
       ParameterDeclaration(
         "ice-restart", .flag, "restart ICE once when the network changes or ICE fails; false",
         as: .restartsICE),
+      ParameterDeclaration(
+        "socket-transports", .choice(EngineIOChannel.Transports.allCases.map(\.rawValue)),
+        "how the app reaches the server: by WebSocket at once, by HTTP long-polling, or by the latter first and then WebSocket (both); websocket"
+      ),
       ParameterDeclaration("reset-after", .duration, "how long `ended` is shown before `idle`; 1s"),
       ParameterDeclaration("callkit", .flag, "show calls by CallKit, without pushes; false", as: .usesCallKit),
     ])

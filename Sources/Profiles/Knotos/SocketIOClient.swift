@@ -14,19 +14,27 @@ final class SocketIOClient {
   var onEvent: ((_ name: String, _ arguments: [JSON]) -> Void)?
   var onState: ((State) -> Void)?
   var onMalformed: (() -> Void)?
+  /// Called when packets go by another transport from now on; nil is none.
+  var onTransport: ((EngineIOChannel.Transport?) -> Void)?
+  var onProblem: ((EngineIOChannel.Problem) -> Void)?
   private(set) var state = State.disconnected {
     didSet { if state != oldValue { onState?(state) } }
   }
 
   private let environment: PeerEnvironment
-  private var channel: WebSocketChannel?
+  private var channel: EngineIOChannel?
   private var connectionCount = 0
   private var liveness: PeerTimer?
   private var retry: PeerTimer?
   /// The longest time without a ping from the server (pingInterval + pingTimeout).
   private var silenceLimit = Interval.seconds(45)
 
-  init(environment: PeerEnvironment) { self.environment = environment }
+  private let transports: EngineIOChannel.Transports
+
+  init(environment: PeerEnvironment) {
+    self.environment = environment
+    transports = environment.settings.text("socket-transports").flatMap { .init(rawValue: $0) } ?? .websocket
+  }
 
   func connect() {
     retry?.cancel()
@@ -34,14 +42,13 @@ final class SocketIOClient {
     connectionCount += 1
     state = .connecting
     let server = environment.endpoint(of: ServerDeclaration.signalling.name)
-    let stream = environment.network.connect(to: server)
-    let channel = WebSocketChannel(
-      stream: stream,
-      socket: WebSocket(
-        .client, host: "\(server)", path: "/socket.io/?EIO=4&transport=websocket",
-        random: environment.random.stream("websocket/\(connectionCount)")))
+    let channel = EngineIOChannel(
+      to: server, on: environment.network, transports: transports, path: KnotosServer.path,
+      random: environment.random.stream("websocket/\(connectionCount)"))
     self.channel = channel
     channel.onText = { [weak self] text in self?.received(text) }
+    channel.onTransport = { [weak self] transport in self?.onTransport?(transport) }
+    channel.onProblem = { [weak self] problem in self?.onProblem?(problem) }
     channel.onClose = { [weak self] in self?.lost() }
     watchLiveness()
   }
@@ -71,7 +78,7 @@ final class SocketIOClient {
     retry?.cancel()
     retry = nil
     liveness?.cancel()
-    onState = nil
+    (onState, onTransport, onProblem) = (nil, nil, nil)
     if let channel {
       if state == .connected { channel.send(EngineIOPacket(.message, SocketIOPacket.disconnect.text).text) }
       channel.onClose = nil
@@ -89,14 +96,16 @@ final class SocketIOClient {
     }
   }
 
-  private func drop(_ channel: WebSocketChannel) {
+  private func drop(_ channel: EngineIOChannel) {
     channel.onClose = nil
     channel.onText = nil
     channel.abort()
     self.channel = nil
+    onTransport?(nil)
   }
 
   private func lost() {
+    if channel != nil { onTransport?(nil) }
     channel = nil
     liveness?.cancel()
     state = .disconnected

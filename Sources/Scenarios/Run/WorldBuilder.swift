@@ -115,7 +115,8 @@ struct WorldBuilder {
       }
       let host = CallServerHost(
         server: type, messages: profile.vocabulary.messages, runtime: runtime, port: server.signallingPort,
-        delay: server.delay, media: media, pushes: world.pushes, random: random, trace: simulator.trace,
+        delay: server.delay, media: media, tls: try tlsListener(of: server, random: random), keyLog: learn,
+        pushes: world.pushes, random: random, trace: simulator.trace,
         name: server.name)
       if scenario.timeline.contains(where: \.effect.readsMessages) { host.faults.keepLog() }
       world.add(host)
@@ -195,8 +196,10 @@ struct WorldBuilder {
       guard let address = try addresses(of: server.name).first else {
         throw HarnessError("the server '\(server.name)' has no address")
       }
-      servers[server.kind.word] = .init(
+      var reached = VirtualPeer.Configuration.Server(
         name: server.name, endpoint: Endpoint(address, port: server.signallingPort))
+      if server.transports.contains(.tls) { reached.secureName = ServerCertificates.name(of: server.name) }
+      servers[server.kind.word] = reached
     }
     return servers
   }

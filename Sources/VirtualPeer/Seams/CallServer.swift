@@ -60,12 +60,13 @@ public struct ServerEnvironment {
   private let subject: TraceSubject
   private let connections: ServerConnections
   private let pushes: PushService
-  private let open: (PeerStream) -> SignallingSocket
+  private let tap: SignallingTap
+  private let secure: ((PeerStream) -> StreamTLS)?
 
   init(
     clock: PeerClock, tasks: PeerTasks, random: RandomSource, network: PeerNetwork, port: UInt16, delay: Interval,
     trace: Trace, subject: String, connections: ServerConnections, pushes: PushService,
-    open: @escaping (PeerStream) -> SignallingSocket
+    tap: SignallingTap, secure: ((PeerStream) -> StreamTLS)?
   ) {
     self.clock = clock
     self.tasks = tasks
@@ -77,14 +78,35 @@ public struct ServerEnvironment {
     self.subject = trace.subject(subject)
     self.connections = connections
     self.pushes = pushes
-    self.open = open
+    self.tap = tap
+    self.secure = secure
   }
 
   /// Accepts WebSocket connections at the server's port.
   public func listen(_ accept: @escaping (SignallingSocket) -> Void) {
-    network.listen(on: port) { [clock, delay, open] stream in
+    listen { [tap, random] (stream: PeerStream) in accept(tap.accept(stream, random: random)) }
+  }
+
+  /// Accepts sessions of Engine.IO v4 at the server's port: by HTTP long-polling, by WebSocket, and from the one to the
+  /// other. The server sends the open packet of a session, with ``SignallingSocket/sessionID``, and its pings; HTTP and
+  /// the upgrade are done here, and the faults of a scenario act on each packet.
+  ///
+  /// - Parameters:
+  ///   - path: The path of every request.
+  ///   - maxPayload: The limit of a request's body in bytes.
+  public func listenEngineIO(
+    path: String, maxPayload: Int, _ accept: @escaping (SignallingSocket) -> Void
+  ) {
+    let server = EngineIOServer(
+      path: path, maxPayload: maxPayload, clock: clock, random: random, tap: tap, malformed: malformed, accept: accept)
+    listen { server.accept($0) }
+  }
+
+  private func listen(_ accept: @escaping (PeerStream) -> Void) {
+    network.listen(on: port) { [clock, delay, secure] stream in
+      stream.tls = secure?(stream)
       if delay > .zero { stream.postpone = { leave in clock.schedule(after: delay, leave) } }
-      accept(open(stream))
+      accept(stream)
     }
   }
 

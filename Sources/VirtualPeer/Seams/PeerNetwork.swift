@@ -95,6 +95,7 @@ public final class PeerNetwork {
       let id = try simulator.connect(host, from: address, to: remote)
       let stream = make(id, to: remote, isOutgoing: true)
       streams[id] = stream
+      stream.tls = secured[remote]?()
       return stream
     } catch {
       // Without a route the stream closes as refused, in an event of its own.
@@ -104,6 +105,12 @@ public final class PeerNetwork {
       return stream
     }
   }
+
+  /// The servers that are reached by TLS, with a function that begins it on a new stream.
+  private var secured: [Endpoint: () -> StreamTLS] = [:]
+
+  /// Runs TLS on every stream to a server from now on; see ``PeerStream/Event``.
+  func secure(_ server: Endpoint, with begin: @escaping () -> StreamTLS) { secured[server] = begin }
 
   /// Accepts streams at `port`.
   public func listen(on port: UInt16, _ accept: @escaping (PeerStream) -> Void) {
@@ -194,11 +201,22 @@ public final class PeerStream {
   /// The number of bytes sent and not yet acknowledged.
   public var queuedByteCount: Int { id.map { network.simulator.queuedByteCount(of: $0, of: network.host) } ?? 0 }
 
+  /// TLS on the stream; nil without it.
+  var tls: StreamTLS?
+
+  /// The reason why TLS failed, and the stream with it; nil if it did not.
+  public var tlsFailure: String? { tls?.failure.map { "\($0)" } }
+
   /// Delays each send, in order; nil sends immediately.
   var postpone: ((_ leave: @escaping () -> Void) -> Void)?
 
   /// Queues bytes. Bytes that exceed the send buffer, or come after the end, are lost.
   public func send(_ bytes: [UInt8]) {
+    guard let tls else { return sendPlain(bytes) }
+    for record in tls.encrypt(bytes) { sendPlain(record) }
+  }
+
+  private func sendPlain(_ bytes: [UInt8]) {
     guard let postpone else { return sendNow(bytes) }
     postpone { [self] in sendNow(bytes) }
   }
@@ -219,6 +237,7 @@ public final class PeerStream {
   /// Sends the queued bytes, then FIN.
   public func close() {
     isReleased = true
+    for record in tls?.close() ?? [] { sendPlain(record) }
     guard let postpone else { return closeNow() }
     postpone { [self] in closeNow() }
   }
@@ -236,5 +255,31 @@ public final class PeerStream {
     network.forget(id)
   }
 
-  fileprivate func deliver(_ event: Event) { onEvent?(event) }
+  fileprivate func deliver(_ event: Event) {
+    guard let tls else {
+      onEvent?(event)
+      return
+    }
+    switch event {
+    case .connected: for record in tls.takeOutput() { sendPlain(record) }
+    case .received(let bytes): received(bytes, in: tls)
+    case .closed:
+      tls.transportEnded()
+      onEvent?(event)
+    }
+  }
+
+  /// Passes on what TLS makes of the bytes: the stream is connected once its handshake is done.
+  private func received(_ bytes: [UInt8], in tls: StreamTLS) {
+    let content = tls.decrypt(bytes)
+    for record in tls.takeOutput() { sendPlain(record) }
+    if content.isFirst, isOutgoing { onEvent?(.connected) }
+    if !content.plain.isEmpty { onEvent?(.received(content.plain)) }
+    guard content.isOver, !isReleased else { return }
+    close()
+    guard tls.failure != nil else { return }
+    let report = onEvent
+    onEvent = nil
+    report?(.closed(.reset))
+  }
 }

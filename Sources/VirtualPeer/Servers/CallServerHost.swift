@@ -36,9 +36,12 @@ package final class CallServerHost {
   /// - Parameters:
   ///   - messages: The messages that the profile's vocabulary declares.
   ///   - media: Nil for a server whose declaration does not open peer connections.
+  ///   - tls: What clients are shown by a server that serves TLS.
+  ///   - keyLog: Receives the secrets that decrypt the connections of a server that serves TLS.
   package init(
     server: any CallServer.Type, messages: [MessageDeclaration], runtime: HostRuntime,
     port: UInt16 = CallServerHost.port, delay: Interval = .zero, media: Media? = nil,
+    tls: TLSListener? = nil, keyLog: ((String) -> Void)? = nil,
     pushes: PushService = PushService(), random: RandomSource, trace: Trace, name: String
   ) {
     self.name = name
@@ -54,8 +57,14 @@ package final class CallServerHost {
     self.server = server.init(
       environment: ServerEnvironment(
         clock: runtime.clock, tasks: tasks, random: random, network: runtime.network, port: port, delay: delay,
-        trace: trace, subject: name, connections: connections, pushes: pushes
-      ) { tap.accept($0, random: random) })
+        trace: trace, subject: name, connections: connections, pushes: pushes, tap: tap,
+        secure: tls.map { tls in
+          { stream in
+            StreamTLS(
+              tls.accept(), with: stream.remote, clock: runtime.clock, trace: TLSTrace(trace, subject: name),
+              keyLog: keyLog)
+          }
+        }))
     if media != nil { runtime.onInterfacesChanged = { connections.interfacesChanged() } }
   }
 

@@ -1,4 +1,4 @@
-/// The server's end of one client's WebSocket. The faults of a scenario act within it, invisible to the server.
+/// The server's end of one client's connection: a WebSocket, or a session of Engine.IO. The faults of a scenario act within it, invisible to the server.
 public final class SignallingSocket {
   /// Called when the client's upgrade has succeeded.
   public var onOpen: ((_ path: String) -> Void)?
@@ -9,11 +9,16 @@ public final class SignallingSocket {
   /// The client's user. The server sets it when it is known; faults that name users use it.
   public var user: String?
 
+  /// The id of an Engine.IO session; nil for a plain WebSocket.
+  public var sessionID: String? { (channel as? EngineIOSession)?.id }
+  /// Whether the client is reached by HTTP long-polling, and not by WebSocket.
+  public var isPolling: Bool { (channel as? EngineIOSession)?.isPolling ?? false }
+
   let number: Int
-  private let channel: WebSocketChannel
+  private let channel: any SignallingChannel
   private unowned let tap: SignallingTap
 
-  init(_ channel: WebSocketChannel, number: Int, tap: SignallingTap) {
+  init(_ channel: any SignallingChannel, number: Int, tap: SignallingTap) {
     self.channel = channel
     self.number = number
     self.tap = tap
@@ -21,6 +26,7 @@ public final class SignallingSocket {
     channel.onText = { [unowned self] in self.tap.received($0, on: self) }
     channel.onClose = { [unowned self] in closed() }
     channel.onHiddenClosing = { [unowned tap] in tap.faults.hidden("closing") }
+    (channel as? EngineIOSession)?.onReply = { [unowned self] in self.tap.send($0, on: self) }
   }
 
   /// Sends a text message to the client.
@@ -41,7 +47,7 @@ public final class SignallingSocket {
   /// - Returns: whether the server took it.
   func deliver(_ text: String) -> Bool {
     guard !isOver, let onText else { return false }
-    onText(text)
+    if !channel.takes(text) { onText(text) }
     return true
   }
 

@@ -1,8 +1,8 @@
 internal import CallCore
 internal import Vocabulary
 
-/// The place where scenarios act on signalling: every frame of every WebSocket of one server passes here, in both
-/// directions.
+/// The place where scenarios act on signalling: every frame of every connection of one server passes here, in both
+/// directions, whether a WebSocket or HTTP carries it.
 ///
 /// A server cannot bypass it, and only classifies its frames for it (``CallServer/frame(of:)``). A message that the
 /// server passes on is met once, where it leaves for its receiver; a message for the server alone is met where it
@@ -33,11 +33,16 @@ final class SignallingTap {
     faults.onSilence = { [unowned self] in setSilenced($0) }
   }
 
-  /// Creates the server's end of a new connection.
+  /// Creates the server's end of a new WebSocket.
   func accept(_ stream: PeerStream, random: RandomSource) -> SignallingSocket {
+    accept(
+      WebSocketChannel(
+        stream: stream, socket: WebSocket(.server, random: random.stream("websocket/\(socketCount + 1)"))))
+  }
+
+  /// Creates the server's end of a new connection.
+  func accept(_ channel: any SignallingChannel) -> SignallingSocket {
     socketCount += 1
-    let channel = WebSocketChannel(
-      stream: stream, socket: WebSocket(.server, random: random.stream("websocket/\(socketCount)")))
     channel.isSilenced = faults.isSilent
     let socket = SignallingSocket(channel, number: socketCount, tap: self)
     sockets.append(socket)

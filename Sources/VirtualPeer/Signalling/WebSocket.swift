@@ -3,7 +3,7 @@ internal import Digests
 
 /// One end of a WebSocket (RFC 6455), sans-IO: the owner carries its byte stream.
 ///
-/// Covers the HTTP upgrade, masking, fragmentation, ping and pong, and the closing handshake. TLS is not modelled.
+/// Covers the HTTP upgrade, masking, fragmentation, ping and pong, and the closing handshake. TLS is the stream's.
 public struct WebSocket: ~Copyable {
   /// The end of the connection: clients send masked frames, servers do not.
   public enum Role: Sendable { case client, server }

@@ -1,7 +1,7 @@
 public import CallCore
 
 /// A ``WebSocket`` on a stream of the simulated network: text messages in both directions until it closes.
-public final class WebSocketChannel {
+public final class WebSocketChannel: SignallingChannel {
   /// Called when the upgrade has succeeded.
   public var onOpen: ((_ path: String) -> Void)?
   /// Called for each text message.
@@ -13,6 +13,8 @@ public final class WebSocketChannel {
 
   private let stream: PeerStream
   private var socket: WebSocket
+  /// Whether the trace gets the arrival of each frame. A session over several connections counts its frames itself.
+  var tracesArrivals = true
   /// The numbers of text messages so far.
   private var textCounts: (sent: Int, received: Int) = (0, 0)
   private var isClosed = false
@@ -36,6 +38,9 @@ public final class WebSocketChannel {
   /// The remote endpoint.
   public var remote: Endpoint { stream.remote }
 
+  /// The reason why TLS failed; nil if it did not.
+  public var tlsFailure: String? { stream.tlsFailure }
+
   /// Whether the device still has the local address of this connection.
   public var isLocalAddressAlive: Bool { stream.isLocalAddressAlive }
 
@@ -52,6 +57,9 @@ public final class WebSocketChannel {
     flush()
     return identity(ofFrame: textCounts.sent)
   }
+
+  /// Writes that a frame has arrived.
+  func traceArrival(ofFrame frame: UInt64) { stream.traceArrival(ofFrame: frame) }
 
   /// Both ends of a connection know the key of its upgrade, and number the frames of a direction alike.
   private func identity(ofFrame number: Int) -> UInt64 { FNV1a.hash(of: "\(socket.key) \(number)") }
@@ -92,12 +100,16 @@ public final class WebSocketChannel {
   private func handle(_ event: PeerStream.Event) {
     switch event {
     case .connected: flush()
-    case .received(let bytes):
-      socket.receive(bytes)
-      flush()
-      drain()
+    case .received(let bytes): receive(bytes)
     case .closed: end()
     }
+  }
+
+  /// Receives bytes that came before the channel took the stream.
+  func receive(_ bytes: [UInt8]) {
+    socket.receive(bytes)
+    flush()
+    drain()
   }
 
   private func drain() {
@@ -107,7 +119,7 @@ public final class WebSocketChannel {
       case .opened(let path): onOpen?(path)
       case .text(let text):
         textCounts.received += 1
-        stream.traceArrival(ofFrame: identity(ofFrame: textCounts.received))
+        if tracesArrivals { stream.traceArrival(ofFrame: identity(ofFrame: textCounts.received)) }
         onText?(text)
       case .binary: break
       case .closed, .failed:

@@ -19,7 +19,8 @@ import Testing
       self.world = world
       channel = WebSocketChannel(
         stream: world.strangers.network.connect(to: world.serverEndpoint),
-        socket: WebSocket(.client, host: "server", random: RandomStream(seed: seed)))
+        socket: WebSocket(
+          .client, host: "server", path: KnotosWorld.webSocketPath, random: RandomStream(seed: seed)))
       channel.onText = { [unowned self] text in received.append((self.world.simulator.now, text)) }
       channel.onClose = { [unowned self] in closedAt = self.world.simulator.now }
       world.run(for: .milliseconds(500))

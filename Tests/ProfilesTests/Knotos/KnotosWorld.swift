@@ -16,9 +16,11 @@ final class KnotosWorld: ProfileWorld {
       device: device)
   }
 
+  static let webSocketPath = "/socket.io/?EIO=4&transport=websocket"
+
   /// Connects a client that is no app of ours, in the name of a user.
   func stranger(_ user: String) -> WebSocketChannel {
-    let channel = connectStranger()
+    let channel = connectStranger(Self.webSocketPath)
     channel.send("40{\"userId\":\"\(user)\"}")
     run(for: .milliseconds(200))
     return channel

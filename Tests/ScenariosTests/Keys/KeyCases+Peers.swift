@@ -131,6 +131,9 @@ extension KeyCases {
         alice: ", settings: { ice-restart: <> }", timeline: "  - { at: 600ms, fault: link.down, link: a, for: 300ms }",
         talk: "5s")),
     KeyCase(
+      "knotos setting socket-transports", ["polling", "websocket", "both"],
+      KeyWorld.lan(alice: ", settings: { socket-transports: <> }")),
+    KeyCase(
       "knotos setting reset-after", ["500ms", "4s"],
       KeyWorld.lan(alice: ", settings: { reset-after: <> }", timeline: KeyWorld.later)),
   ]

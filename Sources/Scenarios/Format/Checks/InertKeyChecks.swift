@@ -12,7 +12,7 @@ enum InertKeyChecks {
     for peer in scenario.peers where peer.stack == .real {
       let node = root["peers"]?[peer.name]
       if let skew = node?["clock"]?.entry("skew") {
-        let problem = "nothing that \(peer.name) does or shows goes by the date; it takes a TURN server over TLS"
+        let problem = "nothing that \(peer.name) does or shows goes by the date; it takes a server over TLS"
         note(skew, readsDate(peer, scenario) ? nil : problem, isDefault: peer.clock.skew == .zero, &reading)
       }
       if let role = node?["dtls"]?.entry("role") {
@@ -69,7 +69,9 @@ enum InertKeyChecks {
 
   /// Returns whether the peer's clock is read: for the validity of certificates, or for the times of statistics.
   private static func readsDate(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
-    let usesTLS = scenario.topology.relays(of: peer).contains { $0.transports.contains(.tls) && peer.ice.uses(.tls) }
+    let usesTLS =
+      scenario.topology.relays(of: peer).contains { $0.transports.contains(.tls) && peer.ice.uses(.tls) }
+      || scenario.topology.servers(of: peer).contains { $0.transports.contains(.tls) }
     return usesTLS || scenario.watchedValues.contains { $0.name.lowercased().contains("timestamp") }
   }
 

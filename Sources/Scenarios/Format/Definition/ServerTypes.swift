@@ -17,18 +17,19 @@ struct ServerDraft: Sendable, Equatable {
         "whose server it is; the only profile of the peers that declares such a server without it"),
       .key(
         "transports", ValueFormat<Topology.Server.Transport>.choice.list(atLeast: 1).distinct(\.rawValue), \.transports,
-        default: "[udp]", "how clients reach it"),
+        default: "[udp], and [tcp] for a server of a profile",
+        "how clients reach it; a server of a profile has one, tcp (ws, http) or tls (wss, https)"),
       .key(
         "port", Topology.Server.Port.format, \.ports, default: "3478, and 443 for a server of a profile",
         "where it listens: a port, several, or those of each transport, { udp: 3478, tcp: [443, 80] }"),
       .key("delay", .duration(), \.delay, default: "0s", "time it takes for every answer"),
+      .key("tls", Topology.Server.TLS.type.format, \.tls, "TURN, or a server of a profile: how it serves TLS"),
     ])
 
   /// The keys that only TURN servers have.
   private static let turnType = MappingType(
     "TURN server settings", "", Topology.Server(),
     [
-      .key("tls", Topology.Server.TLS.type.format, \.tls, "TURN: how it serves TLS"),
       .key(
         "lifetime", .duration(.positive), \.lifetime, default: "600s",
         "TURN: how long an allocation lives whose client asks for no longer; who does gets up to 3600s, or this if it is more"
@@ -74,9 +75,18 @@ struct ServerDraft: Sendable, Equatable {
       } else if entry.key == "credential_lifetime", server.credentials != .rest {
         let message = "'credential_lifetime' is how long REST credentials are good"
         reading.report(.conflictingKeys, message, at: entry.keySpan, hint: "add credentials: rest")
-      } else if entry.key == "transports", let only = server.kind.onlyTransport, server.transports != [only] {
-        let message = "clients reach a \(server.kind.word) server by \(only.rawValue.uppercased()) only"
+      } else if entry.key == "transports", server.kind.isDeclared, ![[.tcp], [.tls]].contains(server.transports) {
+        let message = "clients reach a \(server.kind.word) server by TCP or by TLS"
+        reading.report(.wrongTransport, message, at: entry.value.span, hint: "write transports: [tls], or leave it out")
+      } else if entry.key == "transports", server.kind == .stun, server.transports != [.udp] {
+        let message = "clients reach a stun server by UDP only"
         reading.report(.wrongTransport, message, at: entry.value.span, hint: "leave transports out")
+      } else if entry.key == "tls", server.kind == .stun {
+        let message = "'tls' is for TURN servers and servers of profiles, and this is a stun server"
+        reading.report(.conflictingKeys, message, at: entry.keySpan)
+      } else if entry.key == "tls", server.kind.isDeclared, let port = entry.value["port"] {
+        let message = "a \(server.kind.word) server has one port, and clients go there"
+        reading.report(.conflictingKeys, message, at: port.span, hint: "write it as port of the server")
       } else if let (message, hint) = server.transportProblem(with: entry.key) {
         reading.report(.wrongTransport, message, at: entry.keySpan, hint: hint)
       }
@@ -88,11 +98,12 @@ struct ServerDraft: Sendable, Equatable {
 extension Topology.Server {
   /// Returns the problem of a listener key, with advice; nil when it is valid.
   fileprivate func transportProblem(with key: String) -> (message: String, hint: String)? {
-    guard kind == .turn else { return nil }
     let servesTLS = transports.contains(.tls)
     if key == "tls", !servesTLS {
-      return ("no client can use TLS: transports do not name it", "for example transports: [udp, tcp, tls]")
+      let example = kind.isDeclared ? "[tls]" : "[udp, tcp, tls]"
+      return ("no client can use TLS: transports do not name it", "for example transports: \(example)")
     }
+    guard kind == .turn else { return nil }
     if key == "port", transports == [.tls] {
       return ("no client can use UDP or TCP, for which port is", "write tls: { port: \(ports.first?.number ?? 443) }")
     }
@@ -102,9 +113,9 @@ extension Topology.Server {
 
 extension Topology.Server.TLS {
   static let type = MappingType(
-    "tls", "how a TURN server serves TLS (RFC 8656 section 3.1)", Topology.Server.TLS(),
+    "tls", "how a server serves TLS: TURN (RFC 8656 section 3.1), or wss and https", Topology.Server.TLS(),
     [
-      .key("port", .port, \.port, default: "5349", "where it listens"),
+      .key("port", .port, \.port, default: "5349", "TURN: where it listens"),
       .key(
         "certificate", .choice, \.certificate, default: "valid",
         "what it shows: peers refuse any but a valid one, which is for SERVER.test and the server's addresses"),

@@ -316,7 +316,7 @@ public struct Topology: Sendable, Equatable {
       case unknownIssuer = "unknown-issuer"
     }
 
-    /// The TLS settings of a TURN server.
+    /// The TLS settings of a TURN server, or of a server of a profile.
     public struct TLS: Sendable, Equatable {
       /// A version of TLS.
       public enum Version: String, Sendable, CaseIterable {
