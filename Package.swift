@@ -213,6 +213,11 @@ package.targets += [
   .target(name: "StrangerProfile", dependencies: ["CallSim"], path: "Tests/StrangerProfile"),
   .executableTarget(
     name: "stranger", dependencies: ["CallSimCommand", "StrangerProfile"], path: "Tests/StrangerProgram"),
+  // A profile's server and apps for programs on this machine: interop/socket-io.py.
+  .executableTarget(
+    name: "socket-io-gateway",
+    dependencies: ["CallCore", "DTLS", "LibC", "PeerSession", "Profiles", "SimNet", "VirtualPeer", "Vocabulary"],
+    path: "interop/gateway"),
 ]
 let corpora = ["CallSimTesting": ["Suites"], "SDP": ["Recorded"], "Scenarios": ["Broken", "Valid"]]
 for (name, others) in tested.sorted(by: { $0.key < $1.key }) {
