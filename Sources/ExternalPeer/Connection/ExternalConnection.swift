@@ -261,6 +261,10 @@ final class ExternalConnection: PeerConnection {
 
   func toneBuffer(of sender: Transceiver.ID) -> String { "" }
 
+  func setReceivedAudioEnabled(_ enabled: Bool) throws(SessionError) {
+    throw .notSupported("the peer protocol disables no received track")
+  }
+
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?) {
     for index in tracks.indices where sender == nil || sender == tracks[index].id {
       tracks[index].isEnabled = enabled

@@ -135,6 +135,14 @@ final class CallClient {
     setMuted(isMuted)
   }
 
+  /// Mutes or unmutes the audio of an opponent on this device.
+  func setRemoteAudioMuted(_ isMuted: Bool, of user: String) throws(ActionError) {
+    guard let opponent = try session(with: user).opponent(user), !opponent.isClosed else {
+      throw ActionError("no connection to \(user)")
+    }
+    do { try opponent.setRemoteAudioMuted(isMuted) } catch { throw ActionError("\(error)") }
+  }
+
   func setMuted(_ isMuted: Bool) {
     self.isMuted = isMuted
     updateMicrophone()

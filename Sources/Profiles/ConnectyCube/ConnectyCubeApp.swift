@@ -41,6 +41,8 @@ public final class ConnectyCubeApp: CallApp {
     case "hangup": try client.hangUp(with: action.values.text("with"), info)
     case "mute", "unmute":
       try client.userMuted(action.name == "mute")
+    case "mute-remote", "unmute-remote":
+      try client.setRemoteAudioMuted(action.name == "mute-remote", of: action.values.text("user") ?? "")
     case "camera-off", "camera-on":
       try client.userTurnedCamera(isOff: action.name == "camera-off")
     case "audio-device":

@@ -32,6 +32,8 @@ extension ConnectyCubeApp {
       ValueDeclaration("mic.muted", .flag, "The user disabled the local audio track."),
       ValueDeclaration("camera.off", .flag, "The user disabled the local video track."),
       ValueDeclaration("screen.shared", .flag, "The app sends its screen in place of the camera's pictures."),
+      ValueDeclaration(
+        "remote-audio.muted", .flag, of: .remote, "This user disabled that user's audio track on this device."),
       ValueDeclaration("user-info", .text, of: .remote, "What that user's app added to its last signal that had any."),
       ValueDeclaration("opponent.session.id", .text, of: .remote, "The id of the last session with that user."),
       ValueDeclaration("callback.session", .text, "The id of the session that the last callback is about."),
@@ -165,6 +167,9 @@ extension ConnectyCubeApp {
   private static let userInfo = ParameterDeclaration(
     "user-info", .text, "what the app adds to the signal", provenance: .documented)
 
+  private static let opponentParameter = ParameterDeclaration(
+    "user", .peer, required: true, "the opponent", provenance: .documented)
+
   private static let actions = [
     ActionDeclaration("initialize-rtc", [], "Initialize the SDK."),
     ActionDeclaration(
@@ -186,6 +191,9 @@ extension ConnectyCubeApp {
       ], "Leave a session, or refuse it while it rings.", as: .end),
     ActionDeclaration("mute", [], "Disable the local audio track; packets of silence go on.", as: .mute),
     ActionDeclaration("unmute", [], "Enable the local audio track.", as: .unmute),
+    ActionDeclaration(
+      "mute-remote", [opponentParameter], "Disable the audio track of an opponent: it is silent on this device alone."),
+    ActionDeclaration("unmute-remote", [opponentParameter], "Enable the audio track of an opponent."),
     ActionDeclaration("camera-off", [], "Disable the local video track; black pictures go on."),
     ActionDeclaration("camera-on", [], "Enable the local video track."),
     ActionDeclaration(

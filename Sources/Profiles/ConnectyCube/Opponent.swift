@@ -76,7 +76,18 @@ final class Opponent: PeerConnectionDelegate {
       }
     }
     apply(session.tracks)
+    if isRemoteAudioMuted { try connection.setReceivedAudioEnabled(false) }
     return connection
+  }
+
+  /// Whether the user's audio is not played here.
+  private(set) var isRemoteAudioMuted = false
+
+  /// Disables or enables the remote audio track: here alone, and whatever the user sends.
+  func setRemoteAudioMuted(_ isMuted: Bool) throws(SessionError) {
+    try connection?.setReceivedAudioEnabled(!isMuted)
+    isRemoteAudioMuted = isMuted
+    trace.set("remote-audio.muted", isMuted)
   }
 
   /// Enables or disables the local tracks: a disabled one sends silence, or black pictures.

@@ -79,6 +79,12 @@ public protocol PeerConnection: AnyObject {
   /// sends silence.
   func setTrackEnabled(_ enabled: Bool, of sender: Transceiver.ID?)
 
+  /// Enables the received audio tracks (`MediaStreamTrack.enabled` of `RTCRtpReceiver.track`). Disabled ones are played as
+  /// silence; nobody else notices.
+  ///
+  /// - Throws: `notSupported` where a program plays the sound.
+  func setReceivedAudioEnabled(_ enabled: Bool) throws(SessionError)
+
   /// Sets what a server does with a video that it forwards, where the way to the subscriber does not hold it. No part of
   /// W3C.
   func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError)

@@ -131,6 +131,8 @@ final class SessionConnection: PeerConnection {
     if forwards { driver.session.setForwardingEnabled(enabled, of: sender) }
   }
 
+  func setReceivedAudioEnabled(_ enabled: Bool) throws(SessionError) { playsAudio = enabled }
+
   func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError) {
     guard forwards else { throw .notSupported("the connection forwards nothing") }
     driver.session.setForwardingPolicy(policy, of: sender)
@@ -295,12 +297,19 @@ final class SessionConnection: PeerConnection {
     driver.sendAudio(level, duration: duration) { environment.audioRecord.record($0, at: environment.clock.now) }
   }
 
+  /// Whether the received audio is heard.
+  private var playsAudio = true
+
   /// Takes `count` samples from the jitter buffer and returns their level; nil when nothing plays yet.
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
     let start = output.count
     let played = driver.playAudio(sampleCount: count, into: &output)
+    if !playsAudio {
+      var samples = output.mutableSpan
+      for index in start..<samples.count { samples[index] = 0 }
+    }
     environment.audioRecord.play(count, at: played.position, over: subject, at: environment.clock.now)
     environment.audioRecord.hear(output.span, from: start, at: played.position, over: subject)
-    return played.level
+    return playsAudio ? played.level : played.level.map { _ in .silence }
   }
 }

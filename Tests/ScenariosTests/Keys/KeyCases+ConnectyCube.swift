@@ -61,6 +61,21 @@ extension KeyCases {
         .replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")),
     action("mute", at: "600ms", "bob.mute"),
     action("unmute", at: "700ms", "bob.unmute", in: cube(timeline: "  - { at: 600ms, do: bob.mute }\n<>")),
+    action("mute-remote", at: "600ms", "bob.mute-remote, user: alice"),
+    action(
+      "unmute-remote", at: "700ms", "bob.unmute-remote, user: alice",
+      in: cube(timeline: "  - { at: 600ms, do: bob.mute-remote, user: alice }\n<>")),
+    KeyCase(
+      "connectycube action mute-remote.user", ["alice", "carol"],
+      cube(timeline: "  - { at: 600ms, do: bob.mute-remote, user: <> }")
+        .replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")),
+    KeyCase(
+      "connectycube action unmute-remote.user", ["alice", "carol"],
+      cube(
+        timeline:
+          "  - { at: 600ms, do: bob.mute-remote, user: alice }\n  - { at: 700ms, do: bob.unmute-remote, user: <> }"
+      )
+      .replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")),
     action("camera-off", at: "600ms", "bob.camera-off", in: filmed("<>")),
     action("camera-on", at: "800ms", "bob.camera-on", in: filmed("  - { at: 600ms, do: bob.camera-off }\n<>")),
     action("ice-restart", at: "600ms", "alice.ice-restart"),

@@ -32,6 +32,7 @@ public final class EngineIOChannel {
   public var onText: ((String) -> Void)?
   /// Called when packets go by this transport from now on.
   public var onTransport: ((Transport) -> Void)?
+  /// Called for an error of the transport; before `onClose`, if the session ends with it.
   public var onProblem: ((Problem) -> Void)?
   /// Called once, however the session ended, unless this end ended it.
   public var onClose: (() -> Void)?
