@@ -157,6 +157,29 @@ import Vocabulary
     #expect(text(browser.send("POST", Self.own, "3")) == "ok")
   }
 
+  @Test func `many requests at once are answered one after the other`() throws {
+    let world = try KnotosWorld()
+    let browser = Browser(world)
+    let request = HTTPMessage("GET", "/", host: "s").encoded
+    browser.stream.send(Array(repeatElement(request, count: 2_000).joined()))
+    world.run(for: .seconds(20))
+    #expect(browser.responses.count == 2_000)
+    #expect(browser.responses.allSatisfy { $0.status == 404 })
+  }
+
+  @Test func `a connection ends that sends without limit behind a poll`() throws {
+    let world = try KnotosWorld()
+    let browser = Browser(world)
+    begin(browser)
+    browser.send("GET", Self.own)
+    for _ in 0..<3 {
+      browser.stream.send([UInt8](repeating: 0x41, count: 30_000))
+      world.run(for: .seconds(1))
+    }
+    world.run(for: .seconds(5))
+    #expect(browser.isClosed)
+  }
+
   @Test func `the close packet ends the session, and the poll that waits`() throws {
     let world = try KnotosWorld()
     let (polls, posts) = (Browser(world), Browser(world))

@@ -82,6 +82,9 @@ struct HTTPParser {
 
   init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
+  /// The number of bytes that no message was made of.
+  var byteCount: Int { bytes.count }
+
   mutating func append(_ more: [UInt8]) { bytes += more }
 
   /// Returns the head of the message that comes next, once it is complete; the message stays.

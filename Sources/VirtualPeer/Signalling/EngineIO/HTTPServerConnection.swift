@@ -9,9 +9,13 @@ final class HTTPServerConnection {
   /// Called once when the client or the network ends the connection.
   var onEnd: (() -> Void)?
 
+  /// The limit of bytes behind a request that has no response yet.
+  private static let pipelineLimit = 65_536
+
   private let stream: PeerStream
   private var parser: HTTPParser
   private var isAnswering = false
+  private var isReading = false
   private var keepsAlive = true
   private var isOver = false
 
@@ -63,27 +67,39 @@ final class HTTPServerConnection {
     case .connected: break
     case .received(let bytes):
       parser.append(bytes)
+      if isAnswering, parser.byteCount > Self.pipelineLimit { return abort() }
       read()
     case .closed: end {}
     }
   }
 
+  /// Hands over one request after the other, as long as each is answered at once. A response from within does not
+  /// begin anew, or many requests in one segment would exhaust the stack.
   private func read() {
-    guard !isAnswering, !isOver else { return }
+    guard !isReading else { return }
+    isReading = true
+    defer { isReading = false }
+    while !isAnswering, !isOver, readOne() {}
+  }
+
+  /// - Returns: False if more bytes are needed.
+  private func readOne() -> Bool {
     do throws(HTTPProblem) {
-      guard let head = try parser.nextHead() else { return }
+      guard let head = try parser.nextHead() else { return false }
       guard head.status == nil else { throw .badHead }
       if head.isUpgrade {
         isAnswering = true
         onUpgrade?(head)
-      } else if let request = try parser.next() {
-        isAnswering = true
-        keepsAlive = request.keepsAlive
-        onRequest?(request)
+        return true
       }
+      guard let request = try parser.next() else { return false }
+      isAnswering = true
+      keepsAlive = request.keepsAlive
+      onRequest?(request)
     } catch {
       isAnswering = true
       onProblem?(error)
     }
+    return true
   }
 }
