@@ -202,7 +202,7 @@ import Testing
     try pair.negotiate()
     pair.run(for: .seconds(12))
     let named = pair.sent.filter { $0.fromA && $0.isMedia && !(192...223).contains($0.bytes[1]) }
-      .map { $0.bytes[0] & 0x10 != 0 }
+      .map { RTPPacket(parsing: $0.bytes.span.bytes)?.mediaIdentification(id: 1, in: $0.bytes.span.bytes) != nil }
     let first = try #require(named.firstIndex(of: false))
     #expect((25...400).contains(first))
     #expect(named[..<first].allSatisfy { $0 } && !named[first...].contains(true))

@@ -27,7 +27,7 @@ import Testing
     let parameters = try pair.a.session.sendParameters(of: pair.a.microphone)
     #expect(parameters.codecs.map(\.mimeType) == ["audio/opus"] && parameters.codecs.first?.payloadType == 111)
     #expect(parameters.encodings == [EncodingParameters()] && parameters.cname == "a")
-    #expect(parameters.headerExtensions.count == 1 && parameters.usesReducedSizeRTCP)
+    #expect(parameters.headerExtensions.count == 2 && parameters.usesReducedSizeRTCP)
   }
 
   @Test(arguments: [MediaFidelity.real, .synthetic])

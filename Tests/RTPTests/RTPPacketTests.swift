@@ -28,7 +28,9 @@ import Testing
 
   @Test func `small elements take the one-byte form of RFC 8285`() throws {
     var extensions = RTPHeaderExtensions()
-    extensions.appendAudioLevel(id: 1, level: 30, voiceActivity: true)
+    let place = extensions.reserve(id: 1, length: 1)
+    let slot = try #require(place)
+    extensions.setAudioLevel(30, voiceActivity: true, at: slot)
     extensions.append(id: 3, word: 0x1234)
     extensions.append(id: 4, bytes: [UInt8]("a0".utf8).span.bytes)
     let bytes = written { _ = header.write(into: &$0, extensions: extensions) }

@@ -43,12 +43,6 @@ package struct RTPHeaderExtensions: Sendable {
     return true
   }
 
-  /// Adds an audio level (RFC 6464): `level` is −dBov, clamped to 127.
-  @discardableResult
-  package mutating func appendAudioLevel(id: UInt8, level: UInt8, voiceActivity: Bool) -> Bool {
-    append(id: id, byte: (voiceActivity ? 0x80 : 0) | min(level, 127))
-  }
-
   /// The place of an element whose bytes are known only when the packet is sent.
   package struct Slot: Hashable, Sendable, BitwiseCopyable {
     /// The offset of its bytes among all elements in the two-byte form.
@@ -64,6 +58,11 @@ package struct RTPHeaderExtensions: Sendable {
     let slot = Slot(position: used, elements: elementCount)
     for _ in 0..<length { put(0) }
     return slot
+  }
+
+  /// Writes an audio level (RFC 6464) into a reserved element of one byte: `level` is −dBov, clamped to 127.
+  package mutating func setAudioLevel(_ level: UInt8, voiceActivity: Bool, at slot: Slot) {
+    storage[slot.position] = (voiceActivity ? 0x80 : 0) | min(level, 127)
   }
 
   /// Returns the offset of a reserved element's bytes in a packet written with these extensions.

@@ -139,6 +139,8 @@ struct TwilioSettings {
   /// What the app asks of the way to it; nil for nothing.
   let bandwidthProfile: TwilioBandwidthProfile?
   let cameraPriority: TwilioTrackPriority
+  /// Whether the app asks who the dominant speaker is.
+  let wantsDominantSpeaker: Bool
   /// Whether the app's switches are those of the guide's sample.
   let isSampleCode: Bool
 
@@ -157,6 +159,7 @@ struct TwilioSettings {
         mode: mode, switchOff: word.flatMap(TwilioBandwidthProfile.SwitchOff.init) ?? .predicted)
     }
     cameraPriority = values.text("camera-priority").flatMap(TwilioTrackPriority.init) ?? .standard
+    wantsDominantSpeaker = values.flag("dominant-speaker") ?? false
     isSampleCode = values.flag("sample-code") ?? false
   }
 }

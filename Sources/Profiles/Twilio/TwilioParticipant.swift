@@ -34,6 +34,8 @@ final class TwilioParticipant {
   var subscriptions: [String: Transceiver.ID?] = [:]
   /// What the participant asks of the way to it; nil for the smallest part of every video in any case.
   var bandwidthProfile: TwilioBandwidthProfile?
+  /// Whether it asks who the dominant speaker is.
+  var wantsDominantSpeaker = false
   /// The sids of the tracks of others that are switched off for it, sorted.
   private var switchedOff: [String] = []
   var sessionTimer: PeerTimer?

@@ -130,6 +130,7 @@ final class TwilioRoom {
           ("name", .string(name)), ("token", .string(token)), ("participant", participant),
           ("description", negotiator?.description), ("ice", negotiator?.ice),
           ("bandwidth_profile", settings.bandwidthProfile?.json),
+          ("dominant_speaker", settings.wantsDominantSpeaker ? true : nil),
         ])
     }
     send(
@@ -281,6 +282,7 @@ final class TwilioRoom {
   /// Takes what several messages have: publications, a description, candidates.
   private func applyCommon(_ message: MessageContent) {
     if let published = message["published"] { take(published: published) }
+    if let speaker = message["dominant_speaker"] { roster.setDominantSpeaker(speaker["participant"]?.string) }
     if let list = message["switched_off"]?.array { roster.setSwitchedOff(list.compactMap(\.string)) }
     if let ice = message["ice"] { negotiator?.receive(ice: ice) }
     guard let description = message["description"] else { return }
@@ -344,6 +346,7 @@ final class TwilioRoom {
     case "connecting":
       trace.enter("room.state", "connected", on: "connected, and media")
       callbacks.room("roomDidConnect")
+      roster.enter()
     case "reconnecting":
       sessionTimer?.cancel()
       cause = nil

@@ -60,7 +60,7 @@ public final class TwilioRoomServer: CallServer {
 
   public func shutDown() {
     isOver = true
-    for room in rooms { for participant in room.participants { participant.close() } }
+    for room in rooms { room.close() }
     for link in links { link.drop() }
     (rooms, links) = ([], [])
   }
@@ -199,6 +199,7 @@ public final class TwilioRoomServer: CallServer {
     let participant = TwilioParticipant(
       user: user, identity: identity, sid: next("PA"), session: nextSession(), connections.make(to: user))
     participant.bandwidthProfile = message["bandwidth_profile"].flatMap(TwilioBandwidthProfile.init)
+    participant.wantsDominantSpeaker = message["dominant_speaker"]?.flag ?? false
     let negotiator = participant.negotiator
     do throws(SessionError) { try negotiator.receive(description) } catch {
       environment.malformed("connect: \(error)")
@@ -220,12 +221,13 @@ public final class TwilioRoomServer: CallServer {
         ("participant", ["sid": .string(participant.sid), "identity": .string(identity)]),
         ("participants", room.others(than: participant)), ("published", participant.published),
         ("description", negotiator.description), ("ice", negotiator.ice),
+        ("dominant_speaker", room.dominantSpeaker(for: participant)),
         ("options", ["session_timeout": .integer(Int64(Self.sessionTimeout.seconds))]),
       ])
     negotiator.changed = { [weak participant] part in
       if let participant { participant.send("update", participant.negotiator.fields(of: part)) }
     }
-    for one in room.participants { room.subscribe(one) }
+    room.tracksChanged()
   }
 
   // MARK: Sessions
@@ -267,10 +269,11 @@ public final class TwilioRoomServer: CallServer {
         ("participants", room.others(than: participant)), ("published", participant.published),
         ("description", participant.negotiator.isOffering ? participant.negotiator.description : nil),
         ("ice", participant.negotiator.ice), ("switched_off", participant.switchedOffTracks),
+        ("dominant_speaker", room.dominantSpeaker(for: participant)),
       ])
     apply(message, of: participant)
     room.tell(of: participant)
-    for one in room.participants { room.subscribe(one) }
+    room.tracksChanged()
   }
 
   private func update(_ participant: TwilioParticipant, _ message: MessageContent, _ room: TwilioServerRoom) {
@@ -281,7 +284,7 @@ public final class TwilioRoomServer: CallServer {
       room.tell(of: participant)
     }
     apply(message, of: participant)
-    if hasChanged || message["description"] != nil { for one in room.participants { room.subscribe(one) } }
+    if hasChanged || message["description"] != nil { room.tracksChanged() }
   }
 
   private func apply(_ message: MessageContent, of participant: TwilioParticipant) {
@@ -326,7 +329,7 @@ public final class TwilioRoomServer: CallServer {
       participant.send("disconnected", [("status", "completed")])
       ended.insert(participant.session)
       participant.link?.participant = nil
-      participant.close()
     }
+    room.close()
   }
 }

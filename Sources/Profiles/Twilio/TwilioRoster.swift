@@ -9,6 +9,12 @@ final class TwilioRoster {
   private var subscribed: [String] = []
   /// The sids of those that the server has switched off.
   private var switchedOff: [String] = []
+  /// The sid of the one who speaks, as the server says.
+  private var dominantSpeaker: String?
+  /// The identity that was shown last as the dominant speaker.
+  private var shownSpeaker: String?
+  /// Whether this participant is in the room.
+  private var isIn = false
   /// The word for the kind of each track that was ever published.
   private var words: [String: String] = [:]
 
@@ -97,11 +103,24 @@ final class TwilioRoster {
     show()
   }
 
+  /// Takes the sid of the participant who speaks; nil for nobody.
+  func setDominantSpeaker(_ sid: String?) {
+    dominantSpeaker = sid
+    show()
+  }
+
+  /// Notes that this participant is in the room.
+  func enter() {
+    isIn = true
+    show()
+  }
+
   /// Forgets everybody, without callbacks: the room is over.
   func end() {
     remotes = []
     subscribed = []
     switchedOff = []
+    (dominantSpeaker, shownSpeaker, isIn) = (nil, nil, false)
     show()
   }
 
@@ -119,7 +138,17 @@ final class TwilioRoster {
         users: names { $0.tracks.contains { $0.name == name && $0.isEnabled && subscribed.contains($0.sid) } })
     }
     trace.set("remote.switched-off", users: names { $0.tracks.contains { switchedOff.contains($0.sid) } })
+    showDominantSpeaker()
     let known = remotes.flatMap(\.tracks).map(\.sid)
     trace.set("remote.subscribed", subscribed.count { known.contains($0) })
+  }
+
+  /// The dominant speaker is another participant: while this one speaks, there is none.
+  private func showDominantSpeaker() {
+    let speaker = isIn ? remotes.first { $0.sid == dominantSpeaker }?.identity : nil
+    trace.set("dominant-speaker", users: speaker.map { [$0] } ?? [])
+    guard speaker != shownSpeaker else { return }
+    shownSpeaker = speaker
+    callbacks.room("dominantSpeakerDidChange", participant: speaker)
   }
 }

@@ -14,6 +14,7 @@ final class TwilioServerRoom {
   private let environment: ServerEnvironment
   /// The number of publications so far.
   private var publications = 0
+  private let speakers: TwilioSpeakers
 
   init(_ name: String, sid: String, limit: Int64, isAdHoc: Bool, _ environment: ServerEnvironment) {
     self.name = name
@@ -21,6 +22,8 @@ final class TwilioServerRoom {
     self.limit = limit
     self.isAdHoc = isAdHoc
     self.environment = environment
+    speakers = TwilioSpeakers(environment.clock)
+    speakers.changed = { [weak self] in self?.tellDominantSpeaker() }
   }
 
   var isFull: Bool { participants.count >= limit }
@@ -38,7 +41,13 @@ final class TwilioServerRoom {
     participant.changed(state: "disconnected")
     participant.close()
     tell(of: participant)
-    for other in participants { subscribe(other) }
+    tracksChanged()
+  }
+
+  /// Ends every connection.
+  func close() {
+    speakers.stop()
+    for participant in participants { participant.close() }
   }
 
   /// The others, as one of them sees them.
@@ -86,8 +95,26 @@ final class TwilioServerRoom {
     return true
   }
 
+  /// Gives all participants the tracks that there are now.
+  func tracksChanged() {
+    for participant in participants { subscribe(participant) }
+    speakers.update(participants)
+  }
+
+  /// What a participant learns of the dominant speaker; nil unless it asks.
+  func dominantSpeaker(for participant: TwilioParticipant) -> JSON? {
+    guard participant.wantsDominantSpeaker else { return nil }
+    return .object(JSON.members([("participant", speakers.current.map(JSON.string))]))
+  }
+
+  private func tellDominantSpeaker() {
+    for participant in participants where participant.wantsDominantSpeaker {
+      participant.send("update", [("dominant_speaker", dominantSpeaker(for: participant))])
+    }
+  }
+
   /// Sends a participant the tracks of the others, and no more those that are gone; offers if that changed anything.
-  func subscribe(_ participant: TwilioParticipant) {
+  private func subscribe(_ participant: TwilioParticipant) {
     var wanted: [(sid: String, track: MediaStreamTrack, priority: TwilioTrackPriority)] = []
     for other in participants where other !== participant {
       for track in other.tracks {

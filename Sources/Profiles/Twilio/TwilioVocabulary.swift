@@ -38,6 +38,9 @@ extension TwilioApp {
         "camera-priority", .choice(TwilioTrackPriority.allCases.map(\.rawValue)),
         "the priority with which the camera's track is published; standard", provenance: .documented),
       ParameterDeclaration(
+        "dominant-speaker", .flag, "whether the app asks the server who the dominant speaker is; false",
+        provenance: .documented),
+      ParameterDeclaration(
         "sample-code", .flag,
         "whether the app's switches are those of the guide's sample: they show what the user asked for, whatever becomes of "
           + "it, and reach a room that is there; false", provenance: .documented),
@@ -117,6 +120,7 @@ extension TwilioApp {
     EventDeclaration("participantIsReconnecting", "Another participant lost signalling or media."),
     EventDeclaration("participantDidReconnect", "Another participant is back."),
     EventDeclaration("participantDidDisconnect", "Another participant is gone."),
+    EventDeclaration("dominantSpeakerDidChange", "Another participant is the dominant speaker, or none is any more."),
   ]
 
   /// The callbacks about tracks, of the delegates of participants.
@@ -144,6 +148,10 @@ extension TwilioApp {
       ValueDeclaration("roster.count", .count, "the others in the room"),
       ValueDeclaration("roster", .peers, "the identities of the others, sorted; none"),
       ValueDeclaration("roster.reconnecting", .peers, "those of them that are reconnecting; none"),
+      ValueDeclaration(
+        "dominant-speaker", .peer,
+        "the identity of the other who speaks, with the setting of that name; none while this one speaks, or nobody does"
+      ),
     ]
 
   private static let trackValues =
@@ -192,13 +200,14 @@ extension TwilioApp {
       [
         MessageField("name", .string), token, participant, description(required: true), ice,
         MessageField("bandwidth_profile", .object, required: false, "mode and track_switch_off"),
+        MessageField("dominant_speaker", .boolean, required: false, "whether the server is to tell who speaks"),
       ]),
     body(
       "connected", .serverToClient, "The participant is in the room.",
       [
         session, MessageField("sid", .string, "the room's"), participant, participants, published,
         description(required: true),
-        ice, MessageField("options", .object, "session_timeout in seconds"),
+        ice, dominantSpeaker(), MessageField("options", .object, "session_timeout in seconds"),
       ]),
     body(
       "update", .both, "A change: tracks, participants, a description or candidates.",
@@ -208,6 +217,7 @@ extension TwilioApp {
         MessageField("published", .object, going: .serverToClient, required: false), description(required: false), ice,
         MessageField(
           "switched_off", .list, going: .serverToClient, required: false, "the sids of tracks that are not sent"),
+        dominantSpeaker(going: .serverToClient),
       ]),
     body(
       "sync", .clientToServer, "Takes the session up again on a new link.",
@@ -219,6 +229,7 @@ extension TwilioApp {
       [
         participants, published, description(required: false), ice,
         MessageField("switched_off", .list, required: false, "the sids of tracks that are not sent"),
+        dominantSpeaker(),
       ]),
     body("disconnect", .clientToServer, "Leaves the room.", [session]),
     body("disconnected", .serverToClient, "The room ended.", [MessageField("status", .string, "`completed`")]),
@@ -250,6 +261,11 @@ extension TwilioApp {
   private static let participants = MessageField("participants", .list)
   private static let published = MessageField("published", .object, "revision and tracks with their sids")
   private static let ice = MessageField("ice", .object, required: false, "revision and all candidates so far")
+
+  private static func dominantSpeaker(going direction: MessageDeclaration.Direction = .both) -> MessageField {
+    MessageField(
+      "dominant_speaker", .object, going: direction, required: false, "the participant's sid; empty for nobody")
+  }
 
   private static func description(required: Bool) -> MessageField {
     MessageField("description", .object, as: .description, required: required, "type, sdp and revision")

@@ -89,6 +89,10 @@ public protocol PeerConnection: AnyObject {
   /// W3C.
   func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError)
 
+  /// Calls a function with the level of each packet of audio that a transceiver of a server receives, as the sender says
+  /// it (RFC 6464). The function must not call the connection. No part of W3C.
+  func observeAudioLevels(_ observer: @escaping (Transceiver.ID, AudioLevelIndication) -> Void) throws(SessionError)
+
   /// Replaces the DTMF tones that a sender has not begun (`RTCDTMFSender.insertDTMF`): digits, letters `A` to `D`, `*`,
   /// `#`, and a comma for a pause of two seconds.
   ///
@@ -183,6 +187,13 @@ extension PeerConnection {
 
   /// Throws `notSupported`, as a connection does that forwards nothing.
   public func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError) {
+    throw .notSupported("forwarding")
+  }
+
+  /// Throws `notSupported`, as a connection does that forwards nothing.
+  public func observeAudioLevels(
+    _ observer: @escaping (Transceiver.ID, AudioLevelIndication) -> Void
+  ) throws(SessionError) {
     throw .notSupported("forwarding")
   }
 

@@ -19,6 +19,7 @@ final class SessionConnection: PeerConnection {
   private var stereoFrame: [Int16]?
   private var showsVideo = false
   private let forwards: Bool
+  private var audioLevelObserver: ((Transceiver.ID, AudioLevelIndication) -> Void)?
   private var isClosed = false
 
   init(
@@ -138,6 +139,13 @@ final class SessionConnection: PeerConnection {
     driver.session.setForwardingPolicy(policy, of: sender)
   }
 
+  func observeAudioLevels(
+    _ observer: @escaping (Transceiver.ID, AudioLevelIndication) -> Void
+  ) throws(SessionError) {
+    guard forwards else { throw .notSupported("the connection forwards nothing") }
+    audioLevelObserver = observer
+  }
+
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
     try driver.perform { session, _ throws(SessionError) in try session.setDirection(direction, of: transceiver) }
   }
@@ -165,6 +173,12 @@ final class SessionConnection: PeerConnection {
   /// Whether a track of the device of this kind is sent, or may be.
   func hasTrack(of kind: MediaKind) -> Bool {
     driver.session.rtpTransceivers.contains { $0.kind == kind && $0.sender.track != nil }
+  }
+
+  /// Gives a received packet to the connections that send it on.
+  func received(_ packet: ForwardedPacket) {
+    environment.forwarding?.forward(packet, from: self)
+    if let level = packet.audioLevel { audioLevelObserver?(packet.transceiver, level) }
   }
 
   /// Sends a packet that another connection received.
@@ -241,6 +255,7 @@ final class SessionConnection: PeerConnection {
     guard !isClosed else { return }
     isClosed = true
     delegate = nil
+    audioLevelObserver = nil
     environment.keep(self)
     driver.close()
     host.close()

@@ -97,7 +97,7 @@ final class SimulatedSessionHost: SessionEnvironment {
     schedule(wake)
     if !events.isEmpty, let connection { events.deliver(from: connection) }
     while let packet = received.popFirst() {
-      if let connection { environment.forwarding?.forward(packet, from: connection) }
+      connection?.received(packet)
     }
   }
 

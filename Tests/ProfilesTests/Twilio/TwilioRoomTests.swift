@@ -208,4 +208,24 @@ import Vocabulary
         ["create-room", "there is a room 'daily' already"], ["complete-room", "there is no room 'weekly'"],
       ])
   }
+
+  @Test func `an app learns who speaks only if it asks, and never of its own user`() throws {
+    let world = try TwilioWorld(
+      ["alice", "bob"], settings: ["alice": NamedValues([("dominant-speaker", .flag(true))])])
+    world.connect("alice", "bob")
+    #expect(world.value("alice", "dominant-speaker") == "bob" || world.value("alice", "dominant-speaker") == "none")
+    world.perform("alice", "mic-off")
+    world.run(for: .seconds(4))
+    #expect(world.value("alice", "dominant-speaker") == "bob")
+    #expect(Set(world.values("bob", "dominant-speaker")) == ["none"])
+    #expect(world.values("bob", "callback").contains("dominantSpeakerDidChange") == false)
+  }
+
+  @Test func `the first to be told of a speaker is one who is in the room`() throws {
+    let world = try TwilioWorld(["alice", "bob"], settings: ["bob": NamedValues([("dominant-speaker", .flag(true))])])
+    world.connect("alice")
+    world.connect("bob")
+    #expect(world.values("bob", "callback") == ["roomDidConnect", "dominantSpeakerDidChange"])
+    world.expectNothingIsLeftAfterShutdown()
+  }
 }

@@ -6,11 +6,12 @@ import Vocabulary
 
 /// Twilio users with cameras on one network with the room server, in virtual time.
 final class TwilioWorld: ProfileWorld {
-  init(_ users: [String] = ["alice", "bob"], seed: UInt64 = 1) throws {
+  init(_ users: [String] = ["alice", "bob"], seed: UInt64 = 1, settings: [String: NamedValues] = [:]) throws {
     var device = Device.Settings()
     device.hasVideo = true
     device.camera = .movingBars
-    try super.init(app: TwilioApp.self, server: TwilioRoomServer.self, seed: seed, users: users, device: device)
+    try super.init(
+      app: TwilioApp.self, server: TwilioRoomServer.self, seed: seed, users: users, settings: settings, device: device)
   }
 
   func connect(_ users: String..., to room: String = "daily") {

@@ -86,6 +86,8 @@ extension KeyCases {
       words: "twilio setting camera-priority",
       filmed("").replacing(
         "alice: { profile: twilio", with: "alice: { profile: twilio, settings: { camera-priority: <> }")),
+    KeyCase(words: "twilio setting dominant-speaker", room(alice: ", settings: { dominant-speaker: <> }")),
+    KeyCase(words: "twilio setting network-quality", room(alice: ", settings: { network-quality: <> }")),
     KeyCase(
       words: "twilio setting sample-code",
       room(alice: ", settings: { sample-code: <> }", before: "  - { at: 10ms, do: alice.mic-off }")),

@@ -52,7 +52,9 @@ public enum AudioCodec: String, Sendable, CaseIterable {
 extension AudioSettings {
   /// The media capabilities that descriptions announce for these settings.
   var capabilities: MediaCapabilities {
-    let extensions = [MediaExtensions.midURI] + (transportFeedback ? [MediaExtensions.transportNumberURI] : [])
+    let extensions =
+      [MediaExtensions.midURI] + (transportFeedback ? [MediaExtensions.transportNumberURI] : [])
+      + [MediaExtensions.audioLevelURI]
     return MediaCapabilities(codecs: codecs.flatMap(capabilities), headerExtensions: extensions)
   }
 

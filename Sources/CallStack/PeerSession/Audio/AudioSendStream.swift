@@ -242,7 +242,7 @@ final class AudioSendStream {
       if case .opus(let opus) = encoder { counts.add(payload.bytes, settings: opus.settings) }
       let ticks = clock.ticks(at: start)
       guard redundancy != nil, helper == nil else {
-        send(payload.bytes, ticks: ticks, payloadType: helper, marker: isOnset, into: &pacer, at: now)
+        send(payload.bytes, ticks: ticks, payloadType: helper, marker: isOnset, level: level, into: &pacer, at: now)
         continue
       }
       var output = OutputSpan<UInt8>(buffer: wrapped, initializedCount: 0)
@@ -250,7 +250,8 @@ final class AudioSendStream {
       let count = output.finalize(for: wrapped)
       let whole = UnsafeRawBufferPointer(start: wrapped.baseAddress, count: count)
       send(
-        whole.bytes, ticks: ticks, payloadType: redundancy?.payloadType, marker: isOnset, into: &pacer, at: now)
+        whole.bytes, ticks: ticks, payloadType: redundancy?.payloadType, marker: isOnset, level: level, into: &pacer,
+        at: now)
     }
     while rtp.isAskedAgain, pacer.enqueue(.retransmission, at: now, write: { takeRetransmission(into: &$0, at: now) }) {
     }
@@ -258,16 +259,18 @@ final class AudioSendStream {
 
   /// Hands one packet to the pacer.
   private func send(
-    _ payload: RawSpan, ticks: UInt32, payloadType: UInt8?, marker: Bool, into pacer: inout Pacer, at now: Instant
+    _ payload: RawSpan, ticks: UInt32, payloadType: UInt8?, marker: Bool, level: AudioLevel, into pacer: inout Pacer,
+    at now: Instant
   ) {
+    let (extensions, numberOffset) = extensions.original(AudioLevelIndication(of: level))
     _ = pacer.enqueue(.audio, at: now) { output in
       let header = rtp.packetize(
-        payload: payload, mediaTime: ticks, payloadType: payloadType, marker: marker, extensions: extensions.original,
+        payload: payload, mediaTime: ticks, payloadType: payloadType, marker: marker, extensions: extensions,
         into: &output)
       guard let header else { return nil }
       return OutgoingPacket(
-        header: header, headerSize: RTPHeader.fixedSize + extensions.original.encodedSize, captured: now,
-        transportNumberOffset: extensions.originalNumberOffset)
+        header: header, headerSize: RTPHeader.fixedSize + extensions.encodedSize, captured: now,
+        transportNumberOffset: numberOffset)
     }
   }
 
@@ -320,7 +323,7 @@ final class AudioSendStream {
     let payload = UnsafeRawBufferPointer(start: wrapped.baseAddress, count: count)
     send(
       payload.bytes, ticks: clock.ticks(at: packet.start), payloadType: payloadType, marker: packet.isOnset,
-      into: &pacer, at: now)
+      level: .silence, into: &pacer, at: now)
     return packet.replacesSound
   }
 
@@ -343,12 +346,15 @@ final class AudioSendStream {
   /// Notes that a packet will not be sent.
   func dropped(_ packet: OutgoingPacket) { rtp.dropped(packet) }
 
-  /// Takes the next packet's samples into `frame`, or returns its level for a codec without samples.
+  /// Takes the next packet's samples, if the codec needs them, into `frame`, and returns the level, which is silence when
+  /// it is not sent.
   private func takeRecorded() -> AudioLevel? {
     guard encoder.needsSamples else { return levels.popFirst() }
     guard framer.takeFrame(into: &frame) else { return nil }
     if encoding.channels < recordedChannels { mixFrame() }
-    return .silence
+    guard extensions.hasLevel else { return .silence }
+    let samples = frame
+    return AudioLevel(of: samples.span)
   }
 
   /// Mixes the two channels of the taken samples.

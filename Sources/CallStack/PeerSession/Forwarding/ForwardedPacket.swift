@@ -28,6 +28,8 @@ public struct ForwardedPacket: Sendable {
   package let isEntry: Bool
   /// The numbers of its picture; nil for a format in which a gap between them means nothing.
   package let picture: ForwardedPicture?
+  /// The level of its audio, as the sender says it; nil for video, and where the two have not agreed on levels.
+  public internal(set) var audioLevel: AudioLevelIndication?
   package let payload: [UInt8]
 }
 

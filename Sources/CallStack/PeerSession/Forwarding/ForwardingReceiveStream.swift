@@ -30,6 +30,8 @@ final class ForwardingReceiveStream: SectionSources {
       if let own = codec.retransmissionPayloadType { associate(own, with: codec.payloadType) }
     }
     if !media.remoteSources.isEmpty { named = media.remoteSources }
+    formats.audioLevel = media.extensionID(MediaExtensions.audioLevelURI, sending: false)
+    formats.hasVoiceFlag = media.indicatesVoice
     guard let first = codecs.first else { return }
     let settings: NACKGenerator.Settings = formats.kind == .video ? .video : NACKGenerator.Settings()
     formats.nack = first.feedback.contains(.nack) ? settings : nil

@@ -250,14 +250,15 @@ final class ForwardingSendStream: RetransmittingStream {
       mapping.first.sequence &+ UInt16(truncatingIfNeeded: mapping.numbers(packet.number) - mapping.first.number)
     let timestamp = packet.timestamp &+ mapping.offset
     if last.map({ Int32(bitPattern: timestamp &- $0.timestamp) >= 0 }) ?? true { last = (now, timestamp) }
+    let (extensions, numberOffset) = extensions.original(packet.audioLevel)
     _ = pacer.enqueue(kind == .audio ? .audio : .video, at: now) { output in
       let header = rtp.packetize(
         payload: payload.span.bytes, sequenceNumber: number, timestamp: timestamp, payloadType: codec.payloadType,
-        marker: packet.marker && !payload.isEmpty, extensions: extensions.original, into: &output)
+        marker: packet.marker && !payload.isEmpty, extensions: extensions, into: &output)
       guard let header else { return nil }
       return OutgoingPacket(
-        header: header, headerSize: RTPHeader.fixedSize + extensions.original.encodedSize, captured: now,
-        transportNumberOffset: extensions.originalNumberOffset)
+        header: header, headerSize: RTPHeader.fixedSize + extensions.encodedSize, captured: now,
+        transportNumberOffset: numberOffset)
     }
   }
 

@@ -15,6 +15,10 @@ final class ForwardingSource: ReceivedSource {
     var nack: NACKGenerator.Settings?
     var request: VideoSource.KeyFrameRequest?
     var associations: [RetransmissionReceiver.Association] = []
+    /// The identifier of audio levels; nil without them.
+    var audioLevel: UInt8?
+    /// Whether audio levels have the flag of voice activity.
+    var hasVoiceFlag = true
   }
 
   let ssrc: UInt32
@@ -135,7 +139,14 @@ final class ForwardingSource: ReceivedSource {
     return ForwardedPacket(
       transceiver: transceiver, ssrc: ssrc, stream: stream, number: number, timestamp: header.timestamp,
       marker: header.marker, codec: codec, encoding: encoding, layer: layer, rate: rate, isEntry: isEntry,
-      picture: video.flatMap { picture($0) }, payload: payload.copied)
+      picture: video.flatMap { picture($0) }, audioLevel: audioLevel(in: packet, datagram), payload: payload.copied)
+  }
+
+  private func audioLevel(in packet: RTPPacket, _ datagram: RawSpan) -> AudioLevelIndication? {
+    guard formats.kind == .audio, let id = formats.audioLevel,
+      let (level, hasVoice) = packet.audioLevel(id: id, in: datagram)
+    else { return nil }
+    return AudioLevelIndication(level: level, hasVoice: formats.hasVoiceFlag ? hasVoice : nil)
   }
 
   private func video(_ payload: RawSpan, _ codec: NegotiatedCodec) -> VideoPayload? {

@@ -32,6 +32,9 @@ package struct HeaderExtension: Hashable, Sendable {
     return "\(id)\(way) \(uri)" + (parameters.map { " \($0)" } ?? "")
   }
 
+  /// The parameters in an answer: audio levels without the flag of voice activity stay without it (RFC 6464 section 4).
+  var answeredParameters: String? { parameters == "vad=off" ? parameters : nil }
+
   /// Whether packets can carry the identifier: 1...14 in one-byte headers, up to 255 in two-byte headers. 4096...4351
   /// only request an identifier (RFC 8285 §7).
   var isUsable: Bool { (1...14).contains(id) || (16...255).contains(id) }

@@ -84,7 +84,9 @@ extension JSEPSession {
       guard let id = entry.isUsable ? entry.id : identifiers.headerExtensions(for: [entry.uri]).first?.id else {
         continue
       }
-      extensions.append(HeaderExtension(id: id, direction: entry.direction?.reversed, uri: entry.uri))
+      extensions.append(
+        HeaderExtension(
+          id: id, direction: entry.direction?.reversed, uri: entry.uri, parameters: entry.answeredParameters))
     }
     var content = SectionWriter.Content(
       kind: transceiver.kind, transportProtocol: offered.transportProtocol, mid: offered.mid,
