@@ -130,21 +130,3 @@ private struct StatsGrowth {
       audioSend: lost("remote-inbound-rtp", "audio"), audioReceive: lost("inbound-rtp", "audio"))
   }
 }
-
-extension StatsReport {
-  fileprivate func entry(_ type: String, _ id: String) -> Entry? { entries.first { $0.type == type && $0.id == id } }
-}
-
-extension StatsReport.Entry {
-  fileprivate func number(_ member: String) -> Double? {
-    switch self[member] {
-    case .integer(let number)?: Double(number)
-    case .real(let number)?: number
-    case .flag?, .text?, nil: nil
-    }
-  }
-
-  fileprivate func text(_ member: String) -> String? {
-    if case .text(let text)? = self[member] { text } else { nil }
-  }
-}

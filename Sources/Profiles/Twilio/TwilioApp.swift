@@ -139,6 +139,8 @@ struct TwilioSettings {
   /// What the app asks of the way to it; nil for nothing.
   let bandwidthProfile: TwilioBandwidthProfile?
   let cameraPriority: TwilioTrackPriority
+  /// Whose network quality the app asks for.
+  let networkQuality: TwilioQualityScope
   /// Whether the app asks who the dominant speaker is.
   let wantsDominantSpeaker: Bool
   /// Whether the app's switches are those of the guide's sample.
@@ -159,6 +161,7 @@ struct TwilioSettings {
         mode: mode, switchOff: word.flatMap(TwilioBandwidthProfile.SwitchOff.init) ?? .predicted)
     }
     cameraPriority = values.text("camera-priority").flatMap(TwilioTrackPriority.init) ?? .standard
+    networkQuality = values.text("network-quality").flatMap(TwilioQualityScope.init) ?? .none
     wantsDominantSpeaker = values.flag("dominant-speaker") ?? false
     isSampleCode = values.flag("sample-code") ?? false
   }

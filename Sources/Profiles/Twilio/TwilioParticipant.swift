@@ -36,6 +36,10 @@ final class TwilioParticipant {
   var bandwidthProfile: TwilioBandwidthProfile?
   /// Whether it asks who the dominant speaker is.
   var wantsDominantSpeaker = false
+  /// Whose network quality it asks for, its own quality, and what it was told last.
+  var qualityScope = TwilioQualityScope.none
+  var quality = TwilioNetworkQuality()
+  var toldQuality: JSON?
   /// The sids of the tracks of others that are switched off for it, sorted.
   private var switchedOff: [String] = []
   var sessionTimer: PeerTimer?

@@ -13,6 +13,7 @@ final class TwilioRoom {
   private let name: String
   let settings: TwilioSettings
   let roster: TwilioRoster
+  private let quality: TwilioQualityLevels
   /// The number among the rooms of the app.
   private let number: Int
   private var link: TwilioLink?
@@ -66,6 +67,7 @@ final class TwilioRoom {
     self.callbacks = callbacks
     self.number = number
     roster = TwilioRoster(environment.trace, callbacks)
+    quality = TwilioQualityLevels(environment.trace, callbacks)
     random = environment.random.stream("room/\(number)")
   }
 
@@ -131,6 +133,7 @@ final class TwilioRoom {
           ("description", negotiator?.description), ("ice", negotiator?.ice),
           ("bandwidth_profile", settings.bandwidthProfile?.json),
           ("dominant_speaker", settings.wantsDominantSpeaker ? true : nil),
+          ("network_quality", settings.networkQuality == .none ? nil : .string(settings.networkQuality.rawValue)),
         ])
     }
     send(
@@ -283,6 +286,7 @@ final class TwilioRoom {
   private func applyCommon(_ message: MessageContent) {
     if let published = message["published"] { take(published: published) }
     if let speaker = message["dominant_speaker"] { roster.setDominantSpeaker(speaker["participant"]?.string) }
+    if let levels = message["network_quality"] { quality.take(levels, of: roster.remotes) }
     if let list = message["switched_off"]?.array { roster.setSwitchedOff(list.compactMap(\.string)) }
     if let ice = message["ice"] { negotiator?.receive(ice: ice) }
     guard let description = message["description"] else { return }
@@ -334,6 +338,7 @@ final class TwilioRoom {
     trace.raise(code)
     trace.enter("room.state", "reconnecting", on: "signalling or media lost")
     callbacks.room("roomIsReconnecting", error: code)
+    quality.lose()
     sessionTimer = environment.clock.schedule(after: sessionTimeout) { [weak self] in
       if let self { end(cause ?? "53001", on: "timeout, refusal or disconnect") }
     }
@@ -347,11 +352,13 @@ final class TwilioRoom {
       trace.enter("room.state", "connected", on: "connected, and media")
       callbacks.room("roomDidConnect")
       roster.enter()
+      quality.enter()
     case "reconnecting":
       sessionTimer?.cancel()
       cause = nil
       trace.enter("room.state", "connected", on: "signalling and media back")
       callbacks.room("roomDidReconnect")
+      quality.enter()
     default: break
     }
     if let list = listAfterOutage {
@@ -376,6 +383,7 @@ final class TwilioRoom {
     link = nil
     connection?.close()
     roster.end()
+    quality.end()
     tracks = []
     showTracks()
     trace.set("room.sid", "none")

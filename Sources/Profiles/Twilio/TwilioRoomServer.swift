@@ -199,6 +199,7 @@ public final class TwilioRoomServer: CallServer {
     let participant = TwilioParticipant(
       user: user, identity: identity, sid: next("PA"), session: nextSession(), connections.make(to: user))
     participant.bandwidthProfile = message["bandwidth_profile"].flatMap(TwilioBandwidthProfile.init)
+    participant.qualityScope = message["network_quality"]?.string.flatMap(TwilioQualityScope.init) ?? .none
     participant.wantsDominantSpeaker = message["dominant_speaker"]?.flag ?? false
     let negotiator = participant.negotiator
     do throws(SessionError) { try negotiator.receive(description) } catch {
@@ -270,6 +271,7 @@ public final class TwilioRoomServer: CallServer {
         ("description", participant.negotiator.isOffering ? participant.negotiator.description : nil),
         ("ice", participant.negotiator.ice), ("switched_off", participant.switchedOffTracks),
         ("dominant_speaker", room.dominantSpeaker(for: participant)),
+        ("network_quality", room.networkQuality(for: participant)),
       ])
     apply(message, of: participant)
     room.tell(of: participant)

@@ -15,6 +15,7 @@ final class TwilioServerRoom {
   /// The number of publications so far.
   private var publications = 0
   private let speakers: TwilioSpeakers
+  private let quality: TwilioQualityWatch
 
   init(_ name: String, sid: String, limit: Int64, isAdHoc: Bool, _ environment: ServerEnvironment) {
     self.name = name
@@ -23,6 +24,7 @@ final class TwilioServerRoom {
     self.isAdHoc = isAdHoc
     self.environment = environment
     speakers = TwilioSpeakers(environment.clock)
+    quality = TwilioQualityWatch(environment.clock)
     speakers.changed = { [weak self] in self?.tellDominantSpeaker() }
   }
 
@@ -47,6 +49,7 @@ final class TwilioServerRoom {
   /// Ends every connection.
   func close() {
     speakers.stop()
+    quality.stop()
     for participant in participants { participant.close() }
   }
 
@@ -99,6 +102,7 @@ final class TwilioServerRoom {
   func tracksChanged() {
     for participant in participants { subscribe(participant) }
     speakers.update(participants)
+    quality.update(participants)
   }
 
   /// What a participant learns of the dominant speaker; nil unless it asks.
@@ -106,6 +110,9 @@ final class TwilioServerRoom {
     guard participant.wantsDominantSpeaker else { return nil }
     return .object(JSON.members([("participant", speakers.current.map(JSON.string))]))
   }
+
+  /// What a participant learns of network quality levels; nil unless it asks.
+  func networkQuality(for participant: TwilioParticipant) -> JSON? { quality.levels(for: participant) }
 
   private func tellDominantSpeaker() {
     for participant in participants where participant.wantsDominantSpeaker {

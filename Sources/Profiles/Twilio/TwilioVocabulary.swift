@@ -41,6 +41,9 @@ extension TwilioApp {
         "dominant-speaker", .flag, "whether the app asks the server who the dominant speaker is; false",
         provenance: .documented),
       ParameterDeclaration(
+        "network-quality", .choice(TwilioQualityScope.allCases.map(\.rawValue)),
+        "whose network quality levels the app asks for; none", provenance: .documented),
+      ParameterDeclaration(
         "sample-code", .flag,
         "whether the app's switches are those of the guide's sample: they show what the user asked for, whatever becomes of "
           + "it, and reach a room that is there; false", provenance: .documented),
@@ -120,6 +123,11 @@ extension TwilioApp {
     EventDeclaration("participantIsReconnecting", "Another participant lost signalling or media."),
     EventDeclaration("participantDidReconnect", "Another participant is back."),
     EventDeclaration("participantDidDisconnect", "Another participant is gone."),
+    EventDeclaration(
+      "localParticipantNetworkQualityLevelDidChange", "The network quality of this participant is another, or is known."
+    ),
+    EventDeclaration(
+      "remoteParticipantNetworkQualityLevelDidChange", "The network quality of another is another, or is known."),
     EventDeclaration("dominantSpeakerDidChange", "Another participant is the dominant speaker, or none is any more."),
   ]
 
@@ -148,6 +156,13 @@ extension TwilioApp {
       ValueDeclaration("roster.count", .count, "the others in the room"),
       ValueDeclaration("roster", .peers, "the identities of the others, sorted; none"),
       ValueDeclaration("roster.reconnecting", .peers, "those of them that are reconnecting; none"),
+      ValueDeclaration(
+        "network-quality", .count,
+        "the network quality level of this participant, 0 to 5, once it is known; 0 while reconnecting, and after the room"
+      ),
+      ValueDeclaration(
+        "participant.network-quality", .count, of: .remote,
+        "the network quality level of that participant, 0 to 5, once it is known"),
       ValueDeclaration(
         "dominant-speaker", .peer,
         "the identity of the other who speaks, with the setting of that name; none while this one speaks, or nobody does"
@@ -201,6 +216,7 @@ extension TwilioApp {
         MessageField("name", .string), token, participant, description(required: true), ice,
         MessageField("bandwidth_profile", .object, required: false, "mode and track_switch_off"),
         MessageField("dominant_speaker", .boolean, required: false, "whether the server is to tell who speaks"),
+        MessageField("network_quality", .string, required: false, "whose levels the server is to tell"),
       ]),
     body(
       "connected", .serverToClient, "The participant is in the room.",
@@ -217,7 +233,7 @@ extension TwilioApp {
         MessageField("published", .object, going: .serverToClient, required: false), description(required: false), ice,
         MessageField(
           "switched_off", .list, going: .serverToClient, required: false, "the sids of tracks that are not sent"),
-        dominantSpeaker(going: .serverToClient),
+        dominantSpeaker(going: .serverToClient), networkQuality(going: .serverToClient),
       ]),
     body(
       "sync", .clientToServer, "Takes the session up again on a new link.",
@@ -229,7 +245,7 @@ extension TwilioApp {
       [
         participants, published, description(required: false), ice,
         MessageField("switched_off", .list, required: false, "the sids of tracks that are not sent"),
-        dominantSpeaker(),
+        dominantSpeaker(), networkQuality(),
       ]),
     body("disconnect", .clientToServer, "Leaves the room.", [session]),
     body("disconnected", .serverToClient, "The room ended.", [MessageField("status", .string, "`completed`")]),
@@ -265,6 +281,10 @@ extension TwilioApp {
   private static func dominantSpeaker(going direction: MessageDeclaration.Direction = .both) -> MessageField {
     MessageField(
       "dominant_speaker", .object, going: direction, required: false, "the participant's sid; empty for nobody")
+  }
+
+  private static func networkQuality(going direction: MessageDeclaration.Direction = .both) -> MessageField {
+    MessageField("network_quality", .object, going: direction, required: false, "the own level, and those of others")
   }
 
   private static func description(required: Bool) -> MessageField {
