@@ -336,6 +336,11 @@ public final class VirtualPeer {
     for connection in connections.openConnections { connection.close() }
   }
 
+  /// Makes DTLS of every open connection fail. Returns the number of those that had not ended.
+  package func failDTLS() -> Int {
+    connections.openConnections.count { ($0 as? SessionConnection)?.failDTLS() ?? false }
+  }
+
   /// Steps the peer's wall clock. It applies to TLS connections made from now on; RTCP reports and statistics keep the
   /// date with which their peer connection began.
   package func jumpClock(by interval: Interval) {

@@ -136,4 +136,19 @@ import Testing
     pair.run(for: .seconds(1))
     #expect(pair.b.mediaReceived - before >= 45)
   }
+
+  @Test func `DTLS that fails by itself ends media, and ICE goes on`() throws {
+    let pair = SessionPair()
+    try pair.negotiate()
+    pair.run(for: .seconds(1))
+    #expect(pair.a.session.connectionState == .connected)
+    #expect(pair.a.session.failDTLS(at: pair.now) && !pair.a.session.failDTLS(at: pair.now))
+    pair.drain(pair.a)
+    let sent = pair.sent.count { $0.fromA && $0.isRTP }
+    pair.run(for: .seconds(1))
+    #expect(pair.a.session.connectionState == .failed)
+    #expect(["connected", "completed"].contains("\(pair.a.session.iceConnectionState)"))
+    #expect(pair.a.failures == ["internal-error"])
+    #expect(pair.sent.count { $0.fromA && $0.isRTP } == sent)
+  }
 }

@@ -153,6 +153,15 @@ package struct DTLSTransport: ~Copyable, SansIO {
     end(in: .closed)
   }
 
+  /// Fails as by an error of its own, without an alert: libssl sends none but its own. Returns false when the transport
+  /// has ended already.
+  package mutating func fail(at now: Instant) -> Bool {
+    guard state != .closed, state != .failed else { return false }
+    tick(now)
+    fail(.internalError)
+    return true
+  }
+
   // MARK: SansIO
 
   package mutating func receive(_ datagram: RawSpan, on path: Path, at now: Instant) {

@@ -49,6 +49,8 @@ package enum DTLSFailure: Hashable, Sendable {
   case alertReceived(TLSAlert)
   /// The peer violated the protocol, and was sent this alert.
   case protocolViolation(TLSAlert)
+  /// The library failed by itself.
+  case internalError
 }
 
 extension DTLSFailure: CustomStringConvertible {
@@ -59,6 +61,7 @@ extension DTLSFailure: CustomStringConvertible {
     case .handshakeTimeout: "handshake-timeout"
     case .alertReceived(let alert): "alert-received: \(alert)"
     case .protocolViolation(let alert): "protocol-violation: \(alert)"
+    case .internalError: "internal-error"
     }
   }
 }

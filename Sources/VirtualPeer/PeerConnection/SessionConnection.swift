@@ -267,6 +267,9 @@ final class SessionConnection: PeerConnection {
 
   func updateInterfaces() { driver.setAddresses(host.addresses) }
 
+  /// Makes DTLS fail as by an error of its own. Returns false when it has ended already.
+  func failDTLS() -> Bool { driver.perform { session, now in session.failDTLS(at: now) } }
+
   // MARK: Video
 
   func sendVideo(_ input: VideoInput) {

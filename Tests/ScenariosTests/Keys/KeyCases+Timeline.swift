@@ -260,6 +260,9 @@ extension KeyCases {
       KeyCase(
         effect: "fault packet.forge", at: "50ms", "fault: packet.forge, protocol: rtp, to: bob, for: 1s",
         KeyWorld.lan(timeline: "<>", talk: "1s")),
+      KeyCase("fault dtls.fail.peer", ["alice", "bob"], entry("at: 2s, fault: dtls.fail, peer: <>")),
+      KeyCase(
+        effect: "fault dtls.fail", at: "2s", "fault: dtls.fail, peer: alice", KeyWorld.lan(timeline: "<>", talk: "4s")),
       KeyCase("fault clock.jump.peer", ["alice", "bob"], jumping.replacing("peer: alice", with: "peer: <>")),
       KeyCase("fault clock.jump.by", ["1s", "-100s"], jumping.replacing("by: -100s", with: "by: <>")),
       KeyCase(

@@ -1,4 +1,4 @@
-internal import CallCore
+package import CallCore
 internal import DTLS
 internal import ICE
 internal import RTP
@@ -234,6 +234,13 @@ extension CallSession {
       }
       if state == .failed, let failure = dtls.failure { events.append(.dtlsFailed(reason: "\(failure)")) }
     }
+  }
+
+  /// Makes DTLS fail as by an error of its own. Returns false when it has ended already.
+  package func failDTLS(at now: Instant) -> Bool {
+    guard enter(at: now), dtls.fail(at: self.now) else { return false }
+    settle()
+    return true
   }
 
   /// Starts a new DTLS association: nothing is sent or accepted with the old keys.

@@ -56,7 +56,8 @@ enum FaultChecks {
     case .linkDown, .linkUp, .linkSet, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire, .natRemap,
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
-      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
+      .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .dtlsFail,
+      .packetDrop,
       .packetForge, .clockJump, .signalDelay, .deviceEventsLate, .deviceAudioLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
@@ -135,7 +136,8 @@ enum FaultChecks {
     case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .deviceAudioLate, .deviceEventsLate, .deviceBackground,
+      .signalBlackhole, .dtlsDrop, .dtlsFail, .packetDrop, .packetForge, .deviceAudioLate, .deviceEventsLate,
+      .deviceBackground,
       .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       return nil
@@ -196,7 +198,7 @@ enum FaultChecks {
   private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     switch fault.kind {
     case .packetDrop, .packetForge, .dtlsDrop: checkPuppets(fault, scenario, &reading)
-    case .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend,
+    case .dtlsFail, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend,
       .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       checkDevice(fault, scenario, &reading)

@@ -32,6 +32,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case signalDisconnect = "signal.disconnect"
   case signalBlackhole = "signal.blackhole"
   case dtlsDrop = "dtls.drop"
+  case dtlsFail = "dtls.fail"
   case packetDrop = "packet.drop"
   case packetForge = "packet.forge"
   case clockJump = "clock.jump"
@@ -221,6 +222,9 @@ extension FaultKind {
           Self.sender, FaultParameter("flight", .count(1...6), "only this flight of the handshake, 1 to 6"), Self.nth,
           Self.atMost,
         ], "drops DTLS datagrams")
+    case .dtlsFail:
+      declare(
+        [Self.peer("whose device")], "DTLS of the peer's connections fails as by an error of its own; ICE goes on")
     case .packetDrop:
       declare(
         [
@@ -300,7 +304,7 @@ extension FaultKind {
   package var lasts: Bool {
     switch self {
     case .natReboot, .natExpire, .natRemap, .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels,
-      .turnDisconnect, .clockJump:
+      .turnDisconnect, .dtlsFail, .clockJump:
       false
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natSet, .firewallBlock,
       .firewallAllow, .turnDeny, .turnReject, .turnCertificate, .stunSilent, .signalDrop, .signalDelay,
@@ -320,7 +324,7 @@ extension FaultKind {
       true
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
-      .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop,
+      .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop, .dtlsFail,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
       .deviceRouteChange, .deviceCameraInterruption:
@@ -336,6 +340,7 @@ extension FaultKind {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop,
+      .dtlsFail,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
       .deviceRouteChange, .deviceCameraInterruption:

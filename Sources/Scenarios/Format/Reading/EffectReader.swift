@@ -343,7 +343,8 @@ enum EffectReader {
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect,
       .turnCertificate, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate,
+      .signalBlackhole, .dtlsDrop, .dtlsFail, .packetDrop, .packetForge, .clockJump, .deviceAudioLate,
+      .deviceEventsLate,
       .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       return true

@@ -25,6 +25,7 @@ enum FaultEffect {
   case natEvent(network: String, NATEvent)
   case turnEvent(server: String, TURNEvent)
   case clockJump(peer: String, Interval)
+  case dtlsFailure(peer: String)
 
   enum DeviceCondition {
     case left, covered, suspended, audioTaken, killed, memoryShort
@@ -119,6 +120,7 @@ extension FaultEffect {
     case .signalDisconnect: self = .signallingRefusal(server: fault.callServer, peer: try arguments.text("peer"))
 
     case .dtlsDrop: self = .packetRules(try arguments.packetRules(.dtls, in: world))
+    case .dtlsFail: self = .dtlsFailure(peer: try arguments.text("peer"))
     case .packetDrop:
       guard let content = PacketContent(rawValue: try arguments.text("protocol")) else {
         throw arguments.missing("protocol")

@@ -198,6 +198,10 @@ final class FaultLayer {
       instance.reach = FaultReach(event, of: turn)
       Self.perform(event, on: turn)
       return false
+    case .dtlsFailure(let peer):
+      let failed = try world.participant(peer).failDTLS()
+      instance.reach = FaultReach(lack: "\(peer) had no connection with DTLS", now: failed > 0)
+      return false
     case .clockJump(let peer, let interval):
       let participant = try world.participant(peer)
       participant.jumpClock(by: interval)
