@@ -90,8 +90,10 @@ final class TwilioParticipant {
   }
 
   /// Returns the transceiver that receives a published track.
-  func transceiver(of track: Track) -> RTPTransceiver? {
-    seat.transceivers.first { $0.receiver.track.id == track.id && $0.currentDirection?.receives == true }
+  ///
+  /// - Parameter transceivers: those of ``seat``, which are made anew each time they are asked for.
+  func transceiver(of track: Track, among transceivers: [RTPTransceiver]) -> RTPTransceiver? {
+    transceivers.first { $0.receiver.track.id == track.id && $0.currentDirection?.receives == true }
   }
 
   /// What it learns of the tracks of others that are switched off; nil without a profile.

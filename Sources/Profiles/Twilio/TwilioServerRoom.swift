@@ -100,9 +100,30 @@ final class TwilioServerRoom {
 
   /// Gives all participants the tracks that there are now.
   func tracksChanged() {
-    for participant in participants { subscribe(participant) }
+    let publications = publishedTracks
+    for participant in participants { subscribe(participant, to: publications) }
     speakers.update(participants)
     quality.update(participants)
+  }
+
+  /// A published track that comes in.
+  private struct Publication {
+    let owner: TwilioParticipant
+    let sid: String
+    let track: MediaStreamTrack
+    let priority: TwilioTrackPriority
+  }
+
+  private var publishedTracks: [Publication] {
+    participants.flatMap { owner -> [Publication] in
+      let transceivers = owner.seat.transceivers
+      return owner.tracks.compactMap { track in
+        guard let sid = track.sid, var received = owner.transceiver(of: track, among: transceivers)?.receiver.track
+        else { return nil }
+        received.id = sid
+        return Publication(owner: owner, sid: sid, track: received, priority: track.priority)
+      }
+    }
   }
 
   /// What a participant learns of the dominant speaker; nil unless it asks.
@@ -121,29 +142,23 @@ final class TwilioServerRoom {
   }
 
   /// Sends a participant the tracks of the others, and no more those that are gone; offers if that changed anything.
-  private func subscribe(_ participant: TwilioParticipant) {
-    var wanted: [(sid: String, track: MediaStreamTrack, priority: TwilioTrackPriority)] = []
-    for other in participants where other !== participant {
-      for track in other.tracks {
-        guard let sid = track.sid, var received = other.transceiver(of: track)?.receiver.track else { continue }
-        received.id = sid
-        wanted.append((sid, received, track.priority))
-      }
-    }
+  private func subscribe(_ participant: TwilioParticipant, to publications: [Publication]) {
+    let wanted = publications.filter { $0.owner !== participant }
     var hasChanged = false
     let seat = participant.seat
-    for sid in participant.subscriptions.keys.sorted() where !wanted.contains(where: { $0.sid == sid }) {
+    let sids = Set(wanted.map(\.sid))
+    for sid in participant.subscriptions.keys.sorted() where !sids.contains(sid) {
       if let sender = participant.subscriptions[sid] ?? nil {
         try? seat.stop(sender)
         hasChanged = true
       }
       participant.unsubscribe(from: sid)
     }
-    for (sid, track, priority) in wanted where !participant.subscriptions.keys.contains(sid) {
-      let sender = try? seat.addTransceiver(track, TransceiverInit(direction: .sendonly))
-      participant.subscriptions.updateValue(sender, forKey: sid)
-      if let sender, track.kind == .video, let profile = participant.bandwidthProfile {
-        try? seat.setForwardingPolicy(profile.policy(of: priority), of: sender)
+    for publication in wanted where !participant.subscriptions.keys.contains(publication.sid) {
+      let sender = try? seat.addTransceiver(publication.track, TransceiverInit(direction: .sendonly))
+      participant.subscriptions.updateValue(sender, forKey: publication.sid)
+      if let sender, publication.track.kind == .video, let profile = participant.bandwidthProfile {
+        try? seat.setForwardingPolicy(profile.policy(of: publication.priority), of: sender)
       }
       if sender != nil { hasChanged = true }
     }

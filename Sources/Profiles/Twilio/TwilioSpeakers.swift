@@ -26,10 +26,13 @@ final class TwilioSpeakers {
     guard participants.contains(where: \.wantsDominantSpeaker) else { return stop() }
     var ids: [String] = []
     for participant in participants {
+      let transceivers = participant.seat.transceivers
       let tracks = participant.tracks.filter { $0.kind == .audio && $0.isEnabled }
       var sids: [Transceiver.ID: String] = [:]
       for track in tracks {
-        guard let sid = track.sid, let transceiver = participant.transceiver(of: track)?.id else { continue }
+        guard let sid = track.sid, let transceiver = participant.transceiver(of: track, among: transceivers)?.id else {
+          continue
+        }
         sids[transceiver] = sid
         owners[sid] = participant.sid
         ids.append(sid)
