@@ -38,9 +38,9 @@ import Testing
       "alice.video: { codecs: [VP9], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }",
       expect: Compared.allBytes,
       measure: Compared.allBytes)
-    let text = "'b' showed bob no picture with seeds 1-3, and another arm did: fewer bytes are no gain"
-    #expect(point.unseen.map(\.text).contains(text))
-    #expect(point.findings.map(\.actual) == [point.unseen.first?.text])
+    let text = "'b' gave bob no pictures with seeds 1-3, and another arm did: fewer bytes are no gain"
+    #expect(point.deprived.map(\.text).contains(text))
+    #expect(point.findings.map(\.actual) == [point.deprived.first?.text])
     #expect(CompareText(CompareReport([point]), style: .plain).text.contains(text))
   }
 }

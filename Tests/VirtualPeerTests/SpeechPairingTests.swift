@@ -22,14 +22,22 @@ import Testing
   }
 
   private enum Fate: Hashable { case played, replaced, leftOut }
+  /// A frame that is heard, by the position of its first sample.
+  private enum Frame { case at(Int), concealed, comfort }
 
-  /// Plays frames at positions, and returns the first samples that were said, with what became of the frames.
-  private func pairs(_ positions: [Int?]) -> [(said: Int16?, fate: Fate)] {
+  /// Plays frames, and returns the first samples that were said, with what became of the frames.
+  private func pairs(_ frames: [Frame]) -> [(said: Int16?, fate: Fate)] {
     let tape = Self.tape()
     var pairing = SpeechPairing<Void>()
     var pairs: [(Int16?, Fate)] = []
-    for position in positions {
-      pairing.pair((), at: position.map(Self.position), recorded: { tape.sound(at: $0, count: 480) }) { said, fate in
+    for frame in frames {
+      let place: PlayedPlace =
+        switch frame {
+        case .at(let sample): .sent(Self.position(sample))
+        case .concealed: .concealed
+        case .comfort: .comfort
+        }
+      pairing.pair((), from: place, recorded: { tape.sound(at: $0, count: 480) }) { said, fate in
         let fate: Fate =
           switch fate {
           case .played: .played
@@ -43,45 +51,55 @@ import Testing
   }
 
   @Test func `a sample stands beside the one that was recorded at its position`() {
-    #expect(pairs([960, 1_440]).map(\.said) == [960, 1_440])
+    #expect(pairs([.at(960), .at(1_440)]).map(\.said) == [960, 1_440])
   }
 
-  @Test func `concealed sound stands beside what was said meanwhile and is never played`() {
-    let pairs = pairs([480, nil, nil, 1_920])
+  @Test func `concealed sound stands beside what was said meanwhile`() {
+    let pairs = pairs([.at(480), .concealed, .concealed, .at(1_920)])
     #expect(pairs.map(\.said) == [480, 960, 1_440, 1_920])
     #expect(pairs.map(\.fate) == [.played, .replaced, .replaced, .played])
   }
 
-  @Test func `what only comes later is not lost, and what is heard meanwhile stands beside silence`() {
-    let pairs = pairs([480, nil, nil, nil, 1_440, 1_920])
+  @Test func `what is concealed at the end of a call is lost, and not only when sound comes again`() {
+    #expect(pairs([.at(480), .concealed, .concealed]).map(\.fate) == [.played, .replaced, .replaced])
+  }
+
+  @Test func `what comes later than the comfort noise before it is not lost, and that noise stands beside silence`() {
+    let pairs = pairs([.at(480), .comfort, .comfort, .comfort, .at(1_440), .at(1_920)])
     #expect(pairs.map(\.said) == [480, 960, nil, nil, 1_440, 1_920])
     #expect(pairs.map(\.fate) == [.played, .replaced, .replaced, .replaced, .played, .played])
   }
 
-  @Test func `what does not come for two seconds is given up, piece by piece`() {
-    let pairs = pairs([480] + Array(repeating: nil, count: 203))
+  @Test func `what does not come after half a second of comfort noise more is given up, piece by piece`() {
+    let pairs = pairs([.at(480)] + Array(repeating: .comfort, count: 53))
     #expect(pairs.map(\.said) == [480, 960, 1_440, 1_920])
     #expect(pairs.map(\.fate) == [.played, .replaced, .replaced, .replaced])
   }
 
+  @Test func `where nothing is recorded any more, nothing is lost, and what is recorded later is not given up early`() {
+    let pairs = pairs([.at(480 * 28), .concealed, .concealed, .concealed, .at(480 * 28)])
+    let said: [Int16?] = [13_440, 13_920, 13_440]
+    #expect(pairs.map(\.said) == said)
+  }
+
   @Test func `sound before the first known position has no partner`() {
-    #expect(pairs([nil, 480]).map(\.said) == [480])
+    #expect(pairs([.concealed, .at(480)]).map(\.said) == [480])
   }
 
   @Test func `after stretched or compressed sound the recording goes on at the new position`() {
-    let pairs = pairs([960, 1_200, 2_160])
+    let pairs = pairs([.at(960), .at(1_200), .at(2_160)])
     #expect(pairs.map(\.said) == [960, 1_200, 2_160])
     #expect(pairs.map(\.fate) == [.played, .played, .played])
   }
 
   @Test func `of what was left out nothing is heard`() {
-    let pairs = pairs([0, 480 * 6])
+    let pairs = pairs([.at(0), .at(480 * 6)])
     #expect(pairs.map(\.said) == [0, 480, 960, 1_440, 1_920, 2_400, 2_880])
     #expect(pairs.map(\.fate) == [.played] + Array(repeating: .leftOut, count: 5) + [.played])
   }
 
   @Test func `what is lost beyond what is heard in its place was left out`() {
-    let pairs = pairs([0, nil, 480 * 4])
+    let pairs = pairs([.at(0), .comfort, .at(480 * 4)])
     #expect(pairs.map(\.fate) == [.played, .replaced, .leftOut, .leftOut, .played])
   }
 

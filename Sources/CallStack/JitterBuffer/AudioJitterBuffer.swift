@@ -147,6 +147,8 @@ package struct AudioJitterBuffer: ~Copyable {
 
   /// The RTP timestamp of the first sample of the last pull; nil if it was not decoded.
   package private(set) var playedTimestamp: UInt32?
+  /// Whether the last pull took comfort noise of a pause.
+  package private(set) var playsComfort = false
 
   /// The number of waiting packets.
   package var packetCount: Int { packets.count }
@@ -282,6 +284,7 @@ package struct AudioJitterBuffer: ~Copyable {
         playNext(at: now)
       }
     }
+    playsComfort = source == .comfort && !isConcealing
     // In comfort noise the place in the stream stands still.
     playedTimestamp =
       isConcealing || source == .comfort ? nil : nextTimestamp.map { timeline.timestamp(at: $0 - Int64(queue.count)) }

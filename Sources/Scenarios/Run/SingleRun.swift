@@ -122,6 +122,7 @@ public struct SingleRun {
     if cell.scenario.arms != nil {
       result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty }
       result.viewers = stage.world.peers.filter(\.videoRecord.hasShown).map(\.name)
+      result.hearers = stage.world.peers.filter(\.audioRecord.hasPlayed).map(\.name)
     }
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage

@@ -178,10 +178,10 @@ final class World {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     for other in peers { other.audioRecord.keepSound() }
     var pairing = SpeechPairing<[Int16]>()
-    peer.audioRecord.listen(to: connection) { [unowned self] heard, position in
+    peer.audioRecord.listen(to: connection) { [unowned self] heard, place in
       let silence = Array(repeating: Int16(0), count: heard.count)
       pairing.pair(
-        heard, at: position, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }
+        heard, from: place, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }
       ) { said, fate in
         switch fate {
         case .played(let heard), .replaced(let heard): body(said ?? silence, heard)
@@ -195,9 +195,9 @@ final class World {
   func followSpeech(over connection: String, _ body: @escaping (_ isSpeech: Bool, _ isHeard: Bool) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     var pairing = SpeechPairing<Void>()
-    peer.audioRecord.follow(connection) { [unowned self] count, position in
+    peer.audioRecord.follow(connection) { [unowned self] count, place in
       pairing.pair(
-        (), at: position, recorded: { [self] in recorded($0) { $0.isSpeech(at: $1, count: count) } }
+        (), from: place, recorded: { [self] in recorded($0) { $0.isSpeech(at: $1, count: count) } }
       ) { isSpeech, fate in
         if case .played = fate { body(isSpeech == true, true) } else { body(isSpeech == true, false) }
       }

@@ -32,14 +32,16 @@ package final class AudioRecord {
   /// Called when sent sound plays again after a gap of at least 100 ms.
   package var resumed: ((_ now: Instant) -> Void)?
   private var lastPlayed: Instant?
+  /// Whether sound that was sent has played.
+  package private(set) var hasPlayed = false
   /// The sound of the microphone; nil if nobody compares it.
   private var tape: MicrophoneTape?
   /// The level of the frame of the microphone whose positions are recorded next.
   private var level = AudioLevel.silence
-  /// Are told how many samples are played over a connection, and the position of the first one, by the trace subject.
-  private var followers: [String: (_ count: Int, _ position: AudioPosition?) -> Void] = [:]
-  /// Get the samples that are played over a connection, and the position of the first one, by the trace subject.
-  private var listeners: [String: [(_ heard: [Int16], _ position: AudioPosition?) -> Void]] = [:]
+  /// Are told how many samples are played over a connection, and where they come from, by the trace subject.
+  private var followers: [String: (_ count: Int, _ place: PlayedPlace) -> Void] = [:]
+  /// Get the samples that are played over a connection, and where they come from, by the trace subject.
+  private var listeners: [String: [(_ heard: [Int16], _ place: PlayedPlace) -> Void]] = [:]
   /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
   package static let interruption = Interval.milliseconds(100)
 
@@ -65,10 +67,11 @@ package final class AudioRecord {
   /// Returns the sample that the speaker played last for a connection, by its trace subject.
   package func played(over connection: String) -> (position: AudioPosition, at: Instant)? { played[connection] }
 
-  func play(_ count: Int, at position: AudioPosition?, over connection: String, at now: Instant) {
-    played[connection] = position.map { ($0, now) }
-    followers[connection]?(count, position)
-    guard position != nil else { return }
+  func play(_ count: Int, from place: PlayedPlace, over connection: String, at now: Instant) {
+    played[connection] = place.position.map { ($0, now) }
+    followers[connection]?(count, place)
+    guard place.position != nil else { return }
+    hasPlayed = true
     if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
     lastPlayed = now
   }
@@ -79,7 +82,7 @@ package final class AudioRecord {
   // MARK: Speech
 
   /// Calls `follower` with all that is played over a connection.
-  package func follow(_ connection: String, _ follower: @escaping (_ count: Int, _ position: AudioPosition?) -> Void) {
+  package func follow(_ connection: String, _ follower: @escaping (_ count: Int, _ place: PlayedPlace) -> Void) {
     precondition(followers[connection] == nil)
     followers[connection] = follower
   }
@@ -99,7 +102,7 @@ package final class AudioRecord {
 
   /// Calls `listener` with all that is played over a connection.
   package func listen(
-    to connection: String, _ listener: @escaping (_ heard: [Int16], _ position: AudioPosition?) -> Void
+    to connection: String, _ listener: @escaping (_ heard: [Int16], _ place: PlayedPlace) -> Void
   ) {
     listeners[connection, default: []].append(listener)
   }
@@ -114,10 +117,10 @@ package final class AudioRecord {
   func begin(_ level: AudioLevel) { self.level = level }
 
   /// Takes the samples after the first `start` ones, which were played over a connection.
-  func hear(_ output: Span<Int16>, from start: Int, at position: AudioPosition?, over connection: String) {
+  func hear(_ output: Span<Int16>, after start: Int, from place: PlayedPlace, over connection: String) {
     guard let listeners = listeners[connection], start < output.count else { return }
     let heard = (start..<output.count).map { output[$0] }
-    for listener in listeners { listener(heard, position) }
+    for listener in listeners { listener(heard, place) }
   }
 
   /// Returns the sound that a stream of this peer carries from a position on, and the position after it; nil if it is

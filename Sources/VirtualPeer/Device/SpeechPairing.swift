@@ -3,9 +3,9 @@ package import PeerSession
 
 /// Puts beside each piece of sound that is played what was recorded at its position.
 ///
-/// What is heard stays whole and in order. While concealment or comfort noise is played, the place in the recording is
-/// unknown: the next sound that was sent tells what was lost meanwhile, and what only came later. After sound that was
-/// stretched or compressed the recording goes on at the new position.
+/// What is heard stays whole and in order: beside concealed sound stands what was said meanwhile. While the comfort noise of
+/// a pause is played, the place in the recording is unknown: the next sound that was sent tells what was lost, and what only
+/// comes later. After sound that was stretched or compressed the recording goes on at the new position.
 package struct SpeechPairing<Heard> {
   /// What became of a piece that was said.
   package enum Fate {
@@ -19,12 +19,12 @@ package struct SpeechPairing<Heard> {
 
   /// The position after the last sample that was played or is known to be lost.
   private var next: AudioPosition?
-  /// What was heard since in place of sound that was sent, a piece each.
+  /// The comfort noise that was heard since, a piece each.
   private var pending: [Heard] = []
   /// Compression leaves out up to a pitch period a time, whose sound is heard in the rest; what is longer is missing.
   private let compression = 4
-  /// What has not come after so many pieces, twice a second's worth, never will: no jitter buffer waits for longer.
-  private let patience = 200
+  /// What has not come when so many more pieces of comfort noise were heard never will: half a second.
+  private let patience = 50
   /// As much as a recording keeps: ten seconds.
   private let longestGap = 1_000
 
@@ -34,32 +34,39 @@ package struct SpeechPairing<Heard> {
   ///
   /// - Parameters:
   ///   - heard: What is played for ``audioDevicePeriod``.
-  ///   - position: Of its first sample; nil if it is concealed.
+  ///   - place: Where it is from.
   ///   - recorded: Returns what was recorded from a position on, and the position after it.
   ///   - body: Takes what was said; nil where nothing was, because what was sent came later.
   package mutating func pair<Piece>(
-    _ heard: Heard, at position: AudioPosition?,
+    _ heard: Heard, from place: PlayedPlace,
     recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
   ) {
-    guard let position else {
+    switch place {
+    case .sent(let position):
+      settle(before: position, recorded, body)
+      let said = recorded(position)
+      next = said?.end
+      if let said { body(said.piece, .played(heard)) }
+    case .concealed:
+      while !pending.isEmpty { giveUp(recorded, body) }
+      pending.append(heard)
+      giveUp(recorded, body)
+    case .comfort:
       guard next != nil else { return }
       pending.append(heard)
       if pending.count > patience { giveUp(recorded, body) }
-      return
     }
-    settle(before: position, recorded, body)
-    let said = recorded(position)
-    next = said?.end
-    if let said { body(said.piece, .played(heard)) }
   }
 
-  /// Gives up the oldest piece that was due.
+  /// Gives up the oldest piece that was due. Where nothing is recorded any more nobody knows what comes next.
   private mutating func giveUp<Piece>(
     _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
   ) {
-    let said = next.flatMap(recorded)
-    body(said?.piece, .replaced(pending.removeFirst()))
-    if let said { next = said.end }
+    let heard = pending.removeFirst()
+    guard let place = next else { return }
+    let said = recorded(place)
+    next = said?.end
+    if let said { body(said.piece, .replaced(heard)) }
   }
 
   /// Tells what became of the sound from the last known position up to one that is played.

@@ -326,8 +326,8 @@ final class SessionConnection: PeerConnection {
       var samples = output.mutableSpan
       for index in start..<samples.count { samples[index] = 0 }
     }
-    environment.audioRecord.play(count, at: played.position, over: subject, at: environment.clock.now)
-    environment.audioRecord.hear(output.span, from: start, at: played.position, over: subject)
+    environment.audioRecord.play(count, from: played.place, over: subject, at: environment.clock.now)
+    environment.audioRecord.hear(output.span, after: start, from: played.place, over: subject)
     return playsAudio ? played.level : played.level.map { _ in .silence }
   }
 }

@@ -12,6 +12,18 @@ package struct AudioPosition: Hashable, Sendable {
   }
 }
 
+/// Where the sound that is played comes from.
+package enum PlayedPlace: Hashable, Sendable {
+  /// The position of its first sample.
+  case sent(AudioPosition)
+  /// It takes the place of sound that is due, or nothing plays.
+  case concealed
+  /// Comfort noise fills a pause of the sender, whose length is unknown.
+  case comfort
+
+  package var position: AudioPosition? { if case .sent(let position) = self { position } else { nil } }
+}
+
 /// The position of the next sample to be recorded in a stream, and the properties of its codec that relate timestamps to
 /// the times of samples.
 package struct RecordingPosition: Hashable, Sendable {

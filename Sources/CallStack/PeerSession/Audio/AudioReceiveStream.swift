@@ -250,10 +250,11 @@ final class AudioReceiveStream {
     return AudioLevel(linear: jitterBuffer.pull(samples: count, into: &output, at: now).level)
   }
 
-  /// The position of the first sample of the last pull; nil when it was concealed.
-  var playedPosition: AudioPosition? {
-    guard isActive, let ssrc = playingSource, let timestamp = jitterBuffer.playedTimestamp else { return nil }
-    return AudioPosition(ssrc: ssrc, timestamp: timestamp)
+  /// Where the sound of the last pull comes from.
+  var playedPlace: PlayedPlace {
+    guard isActive, let ssrc = playingSource else { return .concealed }
+    if let timestamp = jitterBuffer.playedTimestamp { return .sent(AudioPosition(ssrc: ssrc, timestamp: timestamp)) }
+    return jitterBuffer.playsComfort ? .comfort : .concealed
   }
 
   // MARK: RTCP

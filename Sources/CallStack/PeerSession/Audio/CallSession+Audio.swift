@@ -45,13 +45,18 @@ extension CallSession {
     return isWhole
   }
 
-  /// Returns the position of the first sample of the last ``playAudio(sampleCount:into:at:)`` in its stream; nil when it
-  /// was concealed or nothing plays. With several mixed streams it is the position in the first one.
-  package func playedPosition() -> AudioPosition? {
+  /// Returns where the sound of the last ``playAudio(sampleCount:into:at:)`` comes from. With several mixed streams it is
+  /// the place in the first one that plays what was sent, or else comfort noise.
+  package func playedPlace() -> PlayedPlace {
+    var playsComfort = false
     for case .audio(let channel) in media.channels {
-      if let position = channel.receive?.playedPosition { return position }
+      switch channel.receive?.playedPlace {
+      case .sent(let position)?: return .sent(position)
+      case .comfort?: playsComfort = true
+      case .concealed?, nil: break
+      }
     }
-    return nil
+    return playsComfort ? .comfort : .concealed
   }
 
   /// Enables or disables a sender's track; a disabled track sends silence (W3C `track.enabled`).

@@ -23,11 +23,11 @@ extension SessionDriver {
 
   /// Plays samples of all received streams, mixed.
   ///
-  /// - Returns: their level, and the position of the first sample in its stream, as ``CallSession`` tells them.
+  /// - Returns: their level and where they come from, as ``CallSession`` tells them.
   package func playAudio(
     sampleCount: Int, into output: inout OutputSpan<Int16>
-  ) -> (level: AudioLevel?, position: AudioPosition?) {
+  ) -> (level: AudioLevel?, place: PlayedPlace) {
     let level = session.playAudio(sampleCount: sampleCount, into: &output, at: environment.now)
-    return (level, session.playedPosition())
+    return (level, session.playedPlace())
   }
 }

@@ -184,6 +184,8 @@ extension Scenario {
       public var width: Int
       /// The height in pixels.
       public var height: Int
+      /// The size without the key.
+      package static let usual = Size(width: 640, height: 480)
     }
 
     /// The codecs, the preferred one first.

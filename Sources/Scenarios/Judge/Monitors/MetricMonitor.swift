@@ -224,7 +224,9 @@ final class MetricMonitor: Monitor {
     ruling.measured = number
     if let measuredTime, let opened = span.openedAt {
       ruling.opened = opened
-      ruling.measuredTime = measuredTime.time(from: opened, to: span.closedAt ?? time)
+      ruling.measuredTime =
+        metric.value.name == HarnessEvents.mouthToEar.name
+        ? StatsSampler.period * Int64(samples.count) : measuredTime.time(from: opened, to: span.closedAt ?? time)
     }
     let text = "\(statistic) is \(metric.text(of: number)), \(origin)"
     guard metric.across == .run else { return ruling.decide(.shared, at: time, "in this run \(text)") }

@@ -20,8 +20,9 @@ package struct ArmComparison: Sendable {
     package let isMediaReceived: Bool
     /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
     package let material: UInt64?
-    /// The peers that saw a picture.
+    /// The peers that saw a picture, and those that heard sound.
     package let viewers: [String]
+    package let hearers: [String]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -39,8 +40,8 @@ package struct ArmComparison: Sendable {
   package internal(set) var numbers: [Number] = []
   /// The course of the runs with the first seed.
   package private(set) var timeline: CompareTimeline?
-  /// The size of each camera's pictures by arm and peer; nil is that of the profile.
-  private(set) var pictureSizes: [String: [String: Scenario.Video.Size?]] = [:]
+  /// The size of each camera's pictures by arm and peer.
+  private(set) var pictureSizes: [String: [String: Scenario.Video.Size]] = [:]
   /// What Opus packets carry, by arm.
   private var sent: [String: [SentOpus]] = [:]
   /// The seeds of the runs that a scorer gave no score.
@@ -69,7 +70,7 @@ package struct ArmComparison: Sendable {
         cpuSeconds: result.cpuSeconds,
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
-        viewers: result.viewers))
+        viewers: result.viewers, hearers: result.hearers))
     pictureSizes[arm] = Self.pictureSizes(cell.scenario)
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)

@@ -97,7 +97,7 @@ extension ArmComparison {
       }
       if haveEqualNumbers(first, second) {
         let actual =
-          "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart"
+          "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart, or it changes none of them"
         return [finding(.vacuous, "\(delta)", actual)]
       }
     }
@@ -128,14 +128,14 @@ extension ArmComparison {
     return found
   }
 
-  /// Returns why pictures leave nothing to be compared in a number of two arms; nil if they do not.
+  /// Returns why what peers see and hear leaves nothing to be compared in a number of two arms; nil if it does.
   private func incomparable(_ delta: Expectation.Delta) -> String? {
     guard let number = numbers.first(where: { $0.kind == .init(delta.metric) }) else { return nil }
     if isOfOtherSizes(number) {
       return "pictures are laid beside those of their own camera, and cameras take other sizes in other arms"
     }
     guard number.isCost else { return nil }
-    return unseen.first { blind in delta.arms.contains { $0.value == blind.arm } }?.text
+    return deprived.first { deprived in delta.arms.contains { $0.value == deprived.arm } }?.text
   }
 
   /// Returns how many seeds it takes about: half the width of an interval falls with the root of their number.

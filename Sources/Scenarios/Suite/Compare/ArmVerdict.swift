@@ -45,7 +45,7 @@ extension ArmComparison {
     let material =
       hasOneMaterial ? [] : ["the arms do not encode the same sound and pictures: their microphones or cameras differ"]
     return gaps.map(\.text) + material + (empty.isEmpty ? [] : ["no arm has a value of \(names) in any run"])
-      + windowTexts + pictureTexts
+      + windowTexts + receptionTexts
   }
 
   /// Whether the devices of all arms gave the same to encode with the same seed.
@@ -125,15 +125,17 @@ extension ArmComparison {
     return texts.inOrderOfAppearance.joined(separator: " to ")
   }
 
-  /// The arms that have a value of every number with a direction in every run that any arm has one of. The others
-  /// might look better than they are, because their worst runs are missing.
+  /// The arms that have a value of every number with a direction in every run that any arm has one of, and that gave peers
+  /// what other arms did. The others might look better than they are, because their worst runs are missing.
   package var completeArms: [String] {
     let judged = numbers.filter { $0.better != nil }
+    let deprived = deprived
     return arms.names.filter { arm in
-      judged.allSatisfy { number in
-        let seeds = number.samples.values.reduce(into: Set<UInt64>()) { $0.formUnion($1.keys) }
-        return seeds.isSubset(of: (number.samples[arm] ?? [:]).keys)
-      }
+      !deprived.contains { $0.arm == arm }
+        && judged.allSatisfy { number in
+          let seeds = number.samples.values.reduce(into: Set<UInt64>()) { $0.formUnion($1.keys) }
+          return seeds.isSubset(of: (number.samples[arm] ?? [:]).keys)
+        }
     }
   }
 

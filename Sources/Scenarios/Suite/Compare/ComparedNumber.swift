@@ -115,7 +115,11 @@ extension ArmComparison {
       for (other, times) in times.sorted(by: { $0.key < $1.key }) {
         if let time = times[seed], time > longest?.time ?? own { longest = (other, time) }
       }
-      let tolerance = growsWithTime ? StatsSampler.period : Self.tolerance(of: longest?.time ?? .zero)
+      let length = longest?.time ?? .zero
+      // Of sound that plays while somebody speaks some arms have less, which lose more.
+      let tolerance =
+        growsWithTime
+        ? StatsSampler.period : measures(HarnessEvents.mouthToEar.name) ? length / 2 : Self.tolerance(of: length)
       guard let longest, longest.time - own > tolerance else { return nil }
       return .short(own, than: longest.arm, longest.time)
     }
@@ -185,7 +189,8 @@ extension ArmComparison {
     var isCost: Bool {
       guard case .metric(let metric) = kind else { return false }
       let name = metric.value.name
-      return name.hasPrefix("wire.") || ["ytesSent", "packetsSent"].contains(where: name.hasSuffix)
+      return name.hasPrefix("wire.")
+        || ["ytesSent", "ytesReceived", "acketsSent", "acketsReceived"].contains(where: name.hasSuffix)
     }
 
     /// Whether arms can be better or worse in it.

@@ -161,6 +161,7 @@ enum WorkerReply {
           + (result.isMediaReceived ? [.init("media", true)] : [])
           + (result.material.map { [.init("material", .unsigned($0))] } ?? [])
           + (result.viewers.isEmpty ? [] : [.init("viewers", .strings(result.viewers))])
+          + (result.hearers.isEmpty ? [] : [.init("hearers", .strings(result.hearers))])
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
@@ -185,6 +186,7 @@ enum WorkerReply {
       result.isMediaReceived = json["media"] == true
       result.material = json["material"]?.unsigned
       result.viewers = json["viewers"]?.array?.compactMap(\.string) ?? []
+      result.hearers = json["hearers"]?.array?.compactMap(\.string) ?? []
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []
