@@ -243,6 +243,23 @@ import Vocabulary
     #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass, .pass])
   }
 
+  @Test func `what a server forwards has no redundancy, also while nothing of it is played`() {
+    var scores: [Double] = []
+    let bench = JudgeBench([.metric(.of("bob", "q.mos", .real), .last, .atLeast(.real(1)))]) { scenario in
+      for index in scenario.peers.indices { scenario.peers[index].audio.codecs = [.redundancy, .opus] }
+    }
+    let sampler = StatsSampler(bench.judge.scenario, watch: bench.watch, anchors: bench.anchors)
+    bench.trace.listen(to: HarnessEvents.meanOpinionScore) { _, score in scores.append(score) }
+    for (seconds, isForwarded) in [(0, false), (2, true), (4, false)] as [(Int64, Bool)] {
+      bench.at(seconds * 1_000 + 250)
+      for _ in 0..<200 { sampler.losses.first?.note(isSpeech: true, isHeard: true) }
+      sampler.sample(
+        report(seconds: seconds, concealed: 0, events: 0, bytesASecond: 1_500), mouthToEar: .milliseconds(100),
+        isForwarded: isForwarded, of: "bob", at: bench.trace.now)
+    }
+    #expect(scores.count == 2 && scores.first == scores.last)
+  }
+
   @Test func `what a program says that no such value can be is left unknown`() {
     let state = ValuePath.of("alice", "stats.transport.iceState", .choice(["new", "connected"]))
     let bytes = ValuePath.of("alice", "stats.transport.bytesSent", unit: "bytes")

@@ -21,6 +21,10 @@ package final class StatsSampler {
     var quality = QualityEstimator()
     /// What becomes of the speech, where a value depends on it.
     var loss: SpeechLoss?
+    /// The shares of lost speech since the sample before.
+    var lostShares: [Double] = []
+    /// Whether a server forwards what the connection brings, which shows while it is played.
+    var isForwarded = false
     /// The picture that came since the sample before.
     var picture: ShownPicture?
     /// When the camera took the picture that is on the screen; before the first, when pictures began to come.
@@ -72,6 +76,7 @@ package final class StatsSampler {
         guard count == 0 else { return }
         subject.quality = QualityEstimator()
         subject.captured = nil
+        subject.isForwarded = false
         meter?.restart()
       }
       if wanted.contains(where: { $0.name == HarnessEvents.recovery.name }) {
@@ -95,13 +100,15 @@ package final class StatsSampler {
     of name: String, at time: Instant
   ) {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
+    subject.isForwarded = subject.isForwarded || isForwarded
+    subject.lostShares = subject.loss?.takeShares() ?? []
     // One end hears the packets that the other has sent. If the other end is unknown, quality is not measured.
     if let remote = remote(of: subject) {
       let peer: Scenario.Peer? = if case .peer(let peer) = remote { peer } else { nil }
       subject.quality.packetDuration = peer?.audio.ptime ?? .milliseconds(20)
       // Servers take no redundancy.
       subject.quality.repeatedPackets =
-        isForwarded ? 0 : peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0
+        subject.isForwarded ? 0 : peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, speech: subject.loss?.counts, at: time)
     }
@@ -134,10 +141,8 @@ package final class StatsSampler {
     case HarnessEvents.meanOpinionScore.name:
       write(quality.meanOpinionScore, as: HarnessEvents.meanOpinionScore, subject)
     case HarnessEvents.concealment.name:
-      guard quality.knowsSpeech, let loss = subject.loss else {
-        return write(quality.concealment, as: HarnessEvents.concealment, subject)
-      }
-      for share in loss.takeShares() { write(share, as: HarnessEvents.concealment, subject) }
+      guard quality.knowsSpeech else { return write(quality.concealment, as: HarnessEvents.concealment, subject) }
+      for share in subject.lostShares { write(share, as: HarnessEvents.concealment, subject) }
     case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
     case HarnessEvents.frameDelay.name: write(subject.picture?.delay, as: HarnessEvents.frameDelay, subject)
     case HarnessEvents.pictureAge.name:
