@@ -364,6 +364,15 @@ import Testing
     #expect(json["points"]?.array?.first?["channel"]?.string?.count == 16)
   }
 
+  @Test func `the difference of a number without samples is null`() throws {
+    var point = try #require(Compared.points(Compared.text("{ a: {}, b: {} }")).first)
+    point.setSamples(["a": [:], "b": [:]])
+    let json = CompareReport([point]).json(.current)
+    let difference = json["points"]?.array?.first?["numbers"]?.array?.first?["arms"]?["b"]?["difference"]
+    #expect(difference?["mean"] == .null)
+    #expect(difference?["pairs"] == 0)
+  }
+
   @Test func `a report names its seeds, the processor and what was encoded`() throws {
     let text = Compared.text("{ a: {}, b: { alice.audio.ptime: 60ms } }")
     let modelled = CompareReport(try Compared.points(text))

@@ -74,9 +74,9 @@ extension CompareReport {
   private static func json(_ difference: Difference) -> JSON {
     let estimate = difference.estimate
     return [
-      "mean": .number(estimate.mean), "halfWidth": estimate.halfWidth.map { .number($0) } ?? .null,
-      "pairs": .integer(Int64(estimate.count)), "p": estimate.probability.map { .number($0) } ?? .null,
-      "holm": .bool(difference.isCorrected),
+      "mean": estimate.count == 0 ? .null : .number(estimate.mean),
+      "halfWidth": estimate.halfWidth.map { .number($0) } ?? .null, "pairs": .integer(Int64(estimate.count)),
+      "p": estimate.probability.map { .number($0) } ?? .null, "holm": .bool(difference.isCorrected),
     ]
   }
 
