@@ -88,6 +88,12 @@ public enum CommonVocabulary {
     ValueDeclaration(
       "audio.enabled", .flag, "with manual audio, the audio unit may run (RTCAudioSession.isAudioEnabled)"),
     ValueDeclaration(
+      "audio.interrupted", .flag, "something else has the audio (another app, a cellular call), or the app is suspended"
+    ),
+    ValueDeclaration(
+      "audio.unit", .choice(AudioUnitState.allCases.map(\.rawValue)),
+      "the audio unit; one that starts on a session that is inactive or does not record has failed, and stays so"),
+    ValueDeclaration(
       "indicator", .choice(["none", "orange", "green"]),
       "the dot of the system: orange while the microphone records, green while the camera does"),
     ValueDeclaration("red-bar", .flag, "the bar of the system: an app in the background records"),

@@ -28,6 +28,15 @@ import Vocabulary
     #expect(bench.findings == ["app-away: bob's camera was open at 0.30 s, while its app was background"])
   }
 
+  @Test func `a view that is made in the background is found`() {
+    let bench = bench()
+    bench.makeView("bob", for: "alice", at: 50)
+    bench.set("bob", "app.state", "background", at: 100)
+    #expect(bench.findings.isEmpty)
+    bench.makeView("bob", for: "alice", at: 200)
+    #expect(bench.findings == ["app-away: bob made a view for alice at 0.20 s, while its app was background"])
+  }
+
   @Test func `media of a suspended app are found`() {
     let bench = bench()
     bench.act("bob", "call", to: "alice", at: 50)
@@ -55,6 +64,68 @@ import Vocabulary
     bench.set("bob", "mic.open", true, at: 100)
     bench.judge.advance(to: .zero + .seconds(1))
     #expect(bench.findings == ["indicator: bob's indicator was none at 0.10 s, and should be orange"])
+  }
+
+  // MARK: Audio session
+
+  @Test func `an audio unit that starts before its session is configured is found, on a simulator too`() {
+    for state in ["failed", "running"] {
+      let bench = bench()
+      bench.set("bob", "audio.unit", "stopped", at: 0)
+      bench.set("bob", "audio.unit", state, at: 100)
+      bench.activateAudioSession("bob", "playAndRecord", at: 100)
+      #expect(
+        bench.findings == [
+          "audio-configured: bob's audio unit started at 0.10 s on a session that was inactive and soloAmbient (I3, I11)"
+        ])
+    }
+  }
+
+  @Test func `an audio unit that starts on a configured session is fine`() {
+    let bench = bench()
+    bench.activateAudioSession("bob", "playAndRecord", at: 50)
+    bench.set("bob", "audio.unit", "running", at: 100)
+    #expect(bench.findings.isEmpty)
+  }
+
+  /// An app whose audio is taken in a call, and which is covered and comes to the foreground after that.
+  private func interrupted(_ bench: JudgeBench) {
+    bench.activateAudioSession("bob", "playAndRecord", at: 50)
+    bench.move("bob", to: "connected", at: 100)
+    bench.set("bob", "audio.interrupted", true, at: 1_000)
+    bench.activateAudioSession("bob", "playAndRecord", isActive: false, at: 1_000)
+    bench.set("bob", "audio.interrupted", false, at: 2_000)
+    bench.set("bob", "app.state", "inactive", at: 3_000)
+    bench.judge.advance(to: .zero + .milliseconds(3_900))
+    bench.set("bob", "app.state", "active", at: 4_000)
+  }
+
+  @Test func `an app that does not take its audio again in the foreground is found`() {
+    let bench = bench()
+    interrupted(bench)
+    #expect(bench.findings.isEmpty)
+    bench.judge.advance(to: .zero + .seconds(6))
+    #expect(
+      bench.findings == [
+        "audio-recovered: bob's audio session was inactive 1s after its app came to the foreground at 4.00 s; "
+          + "something had taken the audio at 1.00 s (I9)"
+      ])
+  }
+
+  @Test func `an app that takes its audio again in the foreground is fine`() {
+    let bench = bench()
+    interrupted(bench)
+    bench.activateAudioSession("bob", "playAndRecord", at: 4_500)
+    bench.judge.advance(to: .zero + .seconds(6))
+    #expect(bench.findings.isEmpty)
+  }
+
+  @Test func `audio that is taken again in the foreground is not the app's to recover`() {
+    let bench = bench()
+    interrupted(bench)
+    bench.set("bob", "audio.interrupted", true, at: 4_500)
+    bench.judge.advance(to: .zero + .seconds(6))
+    #expect(bench.findings.isEmpty)
   }
 
   // MARK: CallKit
@@ -180,6 +251,11 @@ import Vocabulary
 }
 
 extension JudgeBench {
+  fileprivate func makeView(_ peer: String, for user: String, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(PeerEvents.madeView, trace.subject(peer), user)
+  }
+
   fileprivate func set(_ peer: String, _ name: String, _ value: String, at milliseconds: Int64) {
     at(milliseconds)
     trace.write(PeerEvents.value(name, String.self), trace.subject(peer), value)

@@ -190,6 +190,7 @@ import Vocabulary
         Variant("device.inactive, peer: alice", ["covered": "true"]),
         Variant("device.suspend, peer: alice", ["suspended": "true"]),
         Variant("device.audio-interruption, peer: alice", ["taken": "true"]),
+        Variant("device.audio-interruption, peer: alice, ended_event: false", ["taken": "true", "untold": "true"]),
         Variant("device.phone-call, peer: alice, answered: true", ["phone": "answered"]),
         Variant("device.phone-call, peer: alice, answered: false", ["phone": "ringing"]),
         Variant("device.kill, peer: alice", ["killed": "true"]),
@@ -202,7 +203,8 @@ import Vocabulary
       let conditions = try #require(world.peer("alice")).lifecycle.conditions
       return [
         "left": "\(conditions.isLeft)", "covered": "\(conditions.isCovered)", "suspended": "\(conditions.isSuspended)",
-        "taken": "\(conditions.isAudioTaken)", "phone": conditions.phoneCall.map { "\($0)" } ?? "none",
+        "taken": "\(conditions.isAudioTaken)", "untold": "\(conditions.isAudioEndUntold)",
+        "phone": conditions.phoneCall.map { "\($0)" } ?? "none",
         "killed": "\(conditions.isKilled)", "memory": "\(conditions.isMemoryShort)",
         "accessory": conditions.accessory?.rawValue ?? "none",
         "camera": conditions.cameraInterruption?.rawValue ?? "none",

@@ -21,6 +21,7 @@ import Vocabulary
     ("carrier/renumbering", "[lifetime=25s]"), ("security/hostile-description", "[sdp=]"),
     ("security/candidate-flood", ""), ("data/closing", "[by=alice,to=bob]"), ("connectycube/push-lost", ""),
     ("connectycube/two-sessions", "[first=bob]"), ("twilio/track-switched-off", "[profile=grid]"),
+    ("vonage/views-in-background", "[early=false]"),
   ]
 
   /// Kinds that no run of a test writes, each with the reason.

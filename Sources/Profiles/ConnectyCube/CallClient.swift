@@ -254,7 +254,9 @@ final class CallClient {
 
   /// Takes the audio again for a call that had it before an interruption.
   func resumeAudio() {
-    if sessions.contains(where: \.isAccepted), formerAudio != nil, callKit == nil {
+    if sessions.contains(where: \.isAccepted), formerAudio != nil, callKit == nil,
+      !environment.device.audioSession.isActive
+    {
       environment.device.setAudioSessionActive(true)
     }
   }

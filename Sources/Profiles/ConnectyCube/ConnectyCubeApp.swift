@@ -71,7 +71,7 @@ public final class ConnectyCubeApp: CallApp {
 
   public func deviceChanged(_ change: DeviceChange) {
     switch change {
-    case .audioInterruptionEnded(shouldResume: true): client.resumeAudio()
+    case .audioInterruptionEnded(shouldResume: true), .appState(.active): client.resumeAudio()
     // The app captures its own screen, which is not there any more.
     case .appState(.background): client.stopScreenShare()
     default: break

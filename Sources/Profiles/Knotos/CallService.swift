@@ -14,6 +14,7 @@ final class CallService: PeerConnectionDelegate {
     var restartsICE: Bool
     var resetAfter: Interval
     var usesCallKit: Bool
+    var resumesInForeground: Bool
 
     init(_ arguments: NamedValues) {
       ringTimeout = arguments.duration("ring-timeout") ?? .seconds(45)
@@ -22,6 +23,7 @@ final class CallService: PeerConnectionDelegate {
       restartsICE = arguments.flag("ice-restart") ?? false
       resetAfter = arguments.duration("reset-after") ?? .seconds(1)
       usesCallKit = arguments.flag("callkit") ?? false
+      resumesInForeground = arguments.text("audio-resume") != "ended-event"
     }
   }
 
@@ -31,6 +33,8 @@ final class CallService: PeerConnectionDelegate {
   var trace: PeerTrace { environment.trace }
 
   private(set) var call: Call?
+  /// Whether the app takes the audio again when it is in the foreground, too.
+  var resumesInForeground: Bool { settings.resumesInForeground }
   /// Whether the app performs an end action of CallKit.
   var isEndingForCallKit = false
   var usesCallKit: Bool { settings.usesCallKit }
@@ -383,7 +387,9 @@ final class CallService: PeerConnectionDelegate {
 
   /// Takes the audio again for a call that had it before an interruption.
   func resumeAudio() {
-    guard call?.connection != nil, settings.audioSession != .never, !usesCallKit else { return }
+    guard call?.connection != nil, settings.audioSession != .never, !usesCallKit,
+      !environment.device.audioSession.isActive
+    else { return }
     environment.device.setAudioSessionActive(true)
   }
 

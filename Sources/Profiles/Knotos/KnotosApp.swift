@@ -69,7 +69,11 @@ public final class KnotosApp: CallApp {
   }
 
   public func deviceChanged(_ change: DeviceChange) {
-    if case .audioInterruptionEnded(shouldResume: true) = change { service.resumeAudio() }
+    switch change {
+    case .audioInterruptionEnded(shouldResume: true): service.resumeAudio()
+    case .appState(.active): if service.resumesInForeground { service.resumeAudio() }
+    default: break
+    }
   }
 
   public func perform(_ action: CallKitAction) -> Bool { service.perform(action) }

@@ -116,6 +116,10 @@ extension KnotosApp {
         "how the app reaches the server: by WebSocket at once, by HTTP long-polling, or by the latter first and then WebSocket (both); websocket"
       ),
       ParameterDeclaration("reset-after", .duration, "how long `ended` is shown before `idle`; 1s"),
+      ParameterDeclaration(
+        "audio-resume", .choice(["foreground", "ended-event"]),
+        "when the app takes the audio again after an interruption: at its ended event or in the foreground, or at that event alone, which iOS does not guarantee; foreground"
+      ),
       ParameterDeclaration("callkit", .flag, "show calls by CallKit, without pushes; false", as: .usesCallKit),
     ])
 

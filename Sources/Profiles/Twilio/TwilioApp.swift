@@ -106,7 +106,7 @@ public final class TwilioApp: CallApp {
 
   public func deviceChanged(_ change: DeviceChange) {
     switch change {
-    case .audioInterruptionEnded(shouldResume: true): room?.resumeAudio()
+    case .audioInterruptionEnded(shouldResume: true), .appState(.active): room?.resumeAudio()
     case .cameraInterrupted: setCameraInterrupted(true)
     case .cameraInterruptionEnded: setCameraInterrupted(false)
     case .appState(.background): room?.leftForeground()

@@ -70,7 +70,9 @@ extension TwilioRoom {
   }
 
   /// Takes the audio again after an interruption.
-  func resumeAudio() { if !isOver { environment.device.setAudioSessionActive(true) } }
+  func resumeAudio() {
+    if !isOver, !environment.device.audioSession.isActive { environment.device.setAudioSessionActive(true) }
+  }
 
   /// Gives an attempt to connect up: iOS ends it when the app is left.
   func leftForeground() { if state == "connecting" { end("53000", on: "background") } }

@@ -133,13 +133,17 @@ public final class VonageApp: CallApp {
 
   public func deviceChanged(_ change: DeviceChange) {
     switch change {
-    case .audioInterruptionEnded(shouldResume: true): if session?.isLive == true { session?.media.resumeAudio() }
+    case .audioInterruptionEnded(shouldResume: true): resumeAudio()
     case .appState(.background): setForeground(false)
-    case .appState(.active): setForeground(true)
+    case .appState(.active):
+      setForeground(true)
+      resumeAudio()
     case .appState, .audioInterruptionBegan, .audioInterruptionEnded, .cameraInterrupted, .cameraInterruptionEnded:
       break
     }
   }
+
+  private func resumeAudio() { if session?.isLive == true { session?.media.resumeAudio() } }
 
   private func setForeground(_ isInForeground: Bool) {
     self.isInForeground = isInForeground
@@ -172,6 +176,8 @@ struct VonageSettings {
   let capturer: Capturer
   /// Whether the router may take the video of a publisher from a subscriber with a bad network.
   let fallsBack: Bool
+  /// Whether the app makes views in the background, where the system draws none.
+  let makesViewsInBackground: Bool
 
   init(_ environment: PeerEnvironment) {
     let values = environment.settings
@@ -181,6 +187,7 @@ struct VonageSettings {
     subscribes = values.flag("subscribes") ?? true
     capturer = values.text("capturer").flatMap(Capturer.init) ?? .camera
     fallsBack = values.flag("audio-fallback") ?? true
+    makesViewsInBackground = values.flag("views-in-background") ?? false
   }
 }
 

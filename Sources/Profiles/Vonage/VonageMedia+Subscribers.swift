@@ -20,7 +20,7 @@ extension VonageMedia {
     guard !subscribers.contains(where: { $0.stream == stream }) else { throw ActionError("subscribed already") }
     let known = session.streams.first { $0.id == stream }
     let subscriber = VonageSubscriber(stream: stream, user: known?.connection.user ?? environment.userID)
-    subscriber.mayHaveView = isInForeground
+    subscriber.mayHaveView = mayMakeViews
     if known?.hasVideo == false { subscriber.withoutVideo.insert(.publisher) }
     if !receives.video { subscriber.withoutVideo.insert(.subscriber) }
     subscribers.append(subscriber)
@@ -171,9 +171,14 @@ extension VonageMedia {
 
   /// Makes the view of a subscriber, which the system permits in the foreground alone.
   func makeView(of subscriber: VonageSubscriber) {
-    guard environment.device.settings.hasVideo, isInForeground, subscriber.mayHaveView else { return }
+    guard environment.device.settings.hasVideo, mayMakeViews, subscriber.mayHaveView, !subscriber.hasView else {
+      return
+    }
     subscriber.hasView = true
+    environment.device.madeView(for: subscriber.user)
   }
+
+  private var mayMakeViews: Bool { isInForeground || settings.makesViewsInBackground }
 
   /// The app came to the foreground, or left it.
   func setForeground(_ isInForeground: Bool) {

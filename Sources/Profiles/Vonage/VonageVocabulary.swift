@@ -29,6 +29,9 @@ extension VonageApp {
       ParameterDeclaration(
         "audio-fallback", .flag, "whether the publisher's video may be taken from a bad network; true",
         provenance: .documented),
+      ParameterDeclaration(
+        "views-in-background", .flag,
+        "the app makes views in the background, against the guide, and so subscribes to video there; false"),
     ],
     servers: [
       ServerDeclaration(

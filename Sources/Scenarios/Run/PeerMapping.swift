@@ -64,6 +64,7 @@ extension Device.Settings {
     mayRecord = peer.devices.permission == .granted
     hasBackgroundAudio = peer.devices.backgroundAudio
     hasFrontCamera = peer.devices.frontCamera
+    isSimulator = peer.devices.simulator
     incomingCalls = IncomingCalls(rawValue: peer.devices.incomingCalls.rawValue) ?? .shown
     pushDelay = peer.devices.pushDelay
     hasVideo = peer.video != nil

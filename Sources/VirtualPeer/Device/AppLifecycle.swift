@@ -24,6 +24,8 @@ package final class AppLifecycle {
   package private(set) var changeCount = 0
   /// Whether something else has taken the audio, and not only rings beside a call that CallKit has.
   private var isAudioTaken = false
+  /// Whether the app is not told that the audio is free again, which iOS does not guarantee.
+  private var isEndUntold = false
   /// Whether a cellular call holds the calls that CallKit has.
   private var isHolding = false
   /// Whether a push lets the app run that would be suspended.
@@ -60,6 +62,7 @@ package final class AppLifecycle {
     if conditions.isMemoryShort, !before.isMemoryShort, state == .suspended { terminate() }
     let takesAudio = conditions.takesAudio && (isAudioTaken || !callKit.hasCall)
     if takesAudio, !isAudioTaken { interruptAudio() }
+    if takesAudio { isEndUntold = conditions.isAudioEndUntold }
     isAudioTaken = takesAudio
     hold(conditions.phoneCall == .answered && !takesAudio)
     move(to: wanted)
@@ -123,7 +126,7 @@ package final class AppLifecycle {
     if next == .background { isCameraAway = true }
     if next == .active { (isCameraAway, isWoken) = (false, false) }
     updateCamera()
-    if next == .active, !isAudioTaken, device.isAudioInterrupted { endAudioInterruption() }
+    if next == .active, !isAudioTaken, device.isAudioInterrupted, !isEndUntold { endAudioInterruption() }
   }
 
   private func launch(in first: AppState) {
@@ -197,7 +200,7 @@ package final class AppLifecycle {
     changeCount += 1
     device.endAudioInterruption()
     callKit.audioIsFree()
-    process.tell(.audioInterruptionEnded(shouldResume: true))
+    if !isEndUntold { process.tell(.audioInterruptionEnded(shouldResume: true)) }
   }
 
   /// Holds the calls that CallKit has for a cellular call, or goes on with them.

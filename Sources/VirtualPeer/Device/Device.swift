@@ -48,7 +48,9 @@ public final class Device {
   private let trace: Trace
   private let subject: TraceSubject
   private var hasPlayed = false
-  private var audioUnit: AudioUnitState = .stopped
+  private var audioUnit = AudioUnitState.stopped {
+    didSet { if audioUnit != oldValue { trace.write(PeerEvents.audioUnit, subject, audioUnit.rawValue) } }
+  }
   private var lastHeard: Instant?
   private var isAudible = false
 
@@ -71,7 +73,9 @@ public final class Device {
   /// Whether the system has taken the audio from the app, and a call still wants it.
   private(set) var isAudioInterrupted = false
   /// Whether something else may use the audio now.
-  private(set) var isAudioTaken = false
+  private(set) var isAudioTaken = false {
+    didSet { if isAudioTaken != oldValue { trace.write(PeerEvents.audioInterrupted, subject, isAudioTaken) } }
+  }
   /// Why the system takes the camera from the app; nil if it does not.
   public private(set) var cameraInterruption: CameraInterruption?
   /// Whether the camera gives no pictures to the app.
@@ -98,8 +102,6 @@ public final class Device {
   /// Whether the app has been left.
   public private(set) var isInBackground = false
 
-  private enum AudioUnitState { case stopped, running, failed }
-
   /// The silence after which a call counts as silent: longer than a pause in speech.
   public static let silenceLimit = Interval.seconds(2)
 
@@ -122,11 +124,12 @@ public final class Device {
     // A condition must have a value before the first change: everything starts closed and silent.
     var closed = [
       PeerEvents.microphone, PeerEvents.capture, PeerEvents.speaker, PeerEvents.audible, PeerEvents.manualAudio,
-      PeerEvents.audioEnabled, PeerEvents.redBar,
+      PeerEvents.audioEnabled, PeerEvents.audioInterrupted, PeerEvents.redBar,
     ]
     if settings.hasVideo { closed += [PeerEvents.camera, PeerEvents.visible] }
     for event in closed { trace.write(event, subject, false) }
     trace.write(PeerEvents.indicator, subject, indicator)
+    trace.write(PeerEvents.audioUnit, subject, audioUnit.rawValue)
     trace.write(PeerEvents.audioOutput, subject, audioRoute.output.rawValue)
     trace.write(PeerEvents.audioInput, subject, audioRoute.input.rawValue)
     trace.write(PeerEvents.cameraPosition, subject, cameraPosition.rawValue)
@@ -437,6 +440,9 @@ public final class Device {
     trace.write(PeerEvents.camera, subject, isOpen)
     traceCapture()
   }
+
+  /// Notes that the app has made a view for the pictures of a user. In the background the system draws none.
+  public func madeView(for user: String) { trace.write(PeerEvents.madeView, subject, user) }
 
   /// Notes that a picture of a remote track is shown.
   package func shown(at now: Instant) {

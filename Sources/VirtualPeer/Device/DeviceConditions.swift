@@ -14,6 +14,8 @@ package struct DeviceConditions: Hashable, Sendable {
   package var isMemoryShort = false
   /// Another app plays or records.
   package var isAudioTaken = false
+  /// The app is not told when what takes its audio now is over.
+  package var isAudioEndUntold = false
   /// A cellular call rings, or the user has answered one.
   package var phoneCall: PhoneCall?
   /// What is connected to the device.

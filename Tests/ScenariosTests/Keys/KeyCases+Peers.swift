@@ -25,6 +25,9 @@ extension KeyCases {
         KeyWorld.lan(
           alice: ", devices: { background_audio: <> }",
           timeline: "  - { at: 600ms, fault: device.background, peer: alice, for: 8s }", talk: "20s")),
+      KeyCase(
+        words: "devices.simulator",
+        KeyWorld.lan(alice: ", settings: { audio-session: after }, devices: { simulator: <> }")),
       KeyCase(words: "devices.permission", KeyWorld.lan(alice: ", devices: { permission: <> }")),
       KeyCase(
         "audio.ptime", ["10ms", "20ms", "40ms", "60ms", "80ms", "100ms", "120ms"],
@@ -124,6 +127,12 @@ extension KeyCases {
       KeyWorld.lan(
         alice: ", settings: { setup-timeout: <> }",
         timeline: "  - { at: 50ms, fault: dtls.drop, for: 30s }")),
+    KeyCase(
+      words: "knotos setting audio-resume",
+      KeyWorld.lan(
+        alice: ", settings: { audio-resume: <> }",
+        timeline: "  - { at: 2s, fault: device.audio-interruption, peer: alice, ended_event: false, for: 200ms }\n"
+          + "  - { at: 2500ms, fault: device.inactive, peer: alice, for: 200ms }", talk: "4s")),
     KeyCase(words: "knotos setting audio-session", KeyWorld.lan(alice: ", settings: { audio-session: <> }")),
     KeyCase(
       words: "knotos setting ice-restart",

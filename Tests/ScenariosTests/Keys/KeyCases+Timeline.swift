@@ -279,11 +279,15 @@ extension KeyCases {
         ("peer", ["alice", "bob"]), ("event", ["icecandidate", "connectionstatechange"]), ("by", ["300ms", "700ms"]),
       ],
       in: { KeyWorld.lan(timeline: $0, talk: "1s") }, at: "1ms")
-    + ["background", "inactive", "suspend", "audio-interruption", "kill"].flatMap { name in
+    + ["background", "inactive", "suspend", "kill"].flatMap { name in
       fault(
         "device.\(name)", ", peer: @peer, for: 8s", [("peer", ["alice", "bob"])],
         in: { KeyWorld.lan(timeline: $0, talk: "20s") })
     }
+    + fault(
+      "device.audio-interruption", ", peer: @peer, ended_event: @ended_event, for: 3s",
+      [("peer", ["alice", "bob"]), ("ended_event", ["true", "false"])],
+      in: { KeyWorld.lan(timeline: $0, talk: "10s") })
     + fault(
       "device.phone-call", ", peer: @peer, answered: @answered, for: 3s",
       [("peer", ["alice", "bob"]), ("answered", ["true", "false"])],

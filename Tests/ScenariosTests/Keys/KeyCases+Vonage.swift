@@ -116,6 +116,13 @@ extension KeyCases {
       filmed(
         "  - { at: 1s, fault: device.background, peer: alice, for: 900ms }", alice: ", settings: { capturer: <> }")),
     KeyCase(
+      words: "vonage setting views-in-background",
+      session(
+        alice: ", video: { size: 160x120 }, settings: { views-in-background: <> }", bob: ", video: { size: 160x120 }",
+        timeline:
+          "  - { at: 1s, fault: device.background, peer: alice, for: 3s }\n  - { at: 1500ms, do: bob.publish, name: second }",
+        talk: "4s")),
+    KeyCase(
       words: "vonage setting audio-fallback",
       session(
         alice: ", video: { size: 160x120 }, settings: { audio-fallback: <> }", bob: ", video: { size: 160x120 }",

@@ -58,6 +58,10 @@ package enum PeerEvents {
   package static let manualAudio = TraceEvent("audio.manual", ("value", Bool.self))
   /// With manual audio, the app lets the audio unit run.
   package static let audioEnabled = TraceEvent("audio.enabled", ("value", Bool.self))
+  /// Something else has the audio, or the app is suspended.
+  package static let audioInterrupted = TraceEvent("audio.interrupted", ("value", Bool.self))
+  /// What becomes of the audio unit, which takes the audio session as it is when the unit starts.
+  package static let audioUnit = TraceEvent("audio.unit", ("value", String.self))
   /// The dot that the system shows while something is recorded.
   package static let indicator = TraceEvent("indicator", ("value", String.self))
   /// The bar that the system shows while an app in the background records.
@@ -70,6 +74,8 @@ package enum PeerEvents {
   package static let camera = TraceEvent("camera.open", ("value", Bool.self))
   /// Pictures of a remote track are being shown.
   package static let visible = TraceEvent("visible", ("value", Bool.self))
+  /// The app has made a view for the pictures of a user.
+  package static let madeView = TraceEvent("view.made", ("user", String.self))
   package static let firstShown = TraceEvent("media.first-shown")
   package static let firstPlayed = TraceEvent("media.first-played")
   package static let audible = TraceEvent("audible", ("value", Bool.self))

@@ -97,6 +97,9 @@ extension Scenario.Devices {
         "whether the app declares that it plays or records in the background, and so runs on there"),
       .key("front_camera", .flag, \.frontCamera, default: "true", "whether the device has a camera at the front"),
       .key(
+        "simulator", .flag, \.simulator, default: "false",
+        "whether the device is a simulator, whose audio unit runs on any audio session"),
+      .key(
         "incoming_calls", .choice, \.incomingCalls, default: "shown", "what the system does with calls of CallKit"),
       .key(
         "push_delay", .duration(), \.pushDelay, default: "1s", "how long a VoIP push takes to the device"),

@@ -274,7 +274,13 @@ extension FaultKind {
           FaultParameter("answered", .value(.flag), required: true, "whether the user answers, which suspends the app"),
         ], "a cellular call takes the audio from the app; without CallKit it can also suspend it")
     case .deviceAudioInterruption:
-      declare([Self.peer("whose device")], "another app takes the audio")
+      declare(
+        [
+          Self.peer("whose device"),
+          FaultParameter(
+            "ended_event", .value(.flag),
+            "whether the app is told when it is over, which iOS does not guarantee; true by default"),
+        ], "another app takes the audio")
     case .deviceKill:
       declare(
         [Self.peer("whose app")],

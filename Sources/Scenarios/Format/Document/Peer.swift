@@ -125,6 +125,8 @@ extension Scenario {
     public var backgroundAudio = true
     /// Whether the device has a camera at the front.
     public var frontCamera = true
+    /// Whether the device is a simulator.
+    public var simulator = false
     /// What the system does with calls that the app reports.
     public var incomingCalls = IncomingCalls.shown
     /// The time that a VoIP push takes to the device.

@@ -120,6 +120,8 @@ public enum Invariant: String, Sendable, CaseIterable {
   case indicator
   case callKitOrder = "callkit-order"
   case reportedPushes = "reported-pushes"
+  case audioConfigured = "audio-configured"
+  case audioRecovered = "audio-recovered"
   case audioRestored = "audio-restored"
   case shownTracks = "shown-tracks"
 
@@ -144,11 +146,14 @@ public enum Invariant: String, Sendable, CaseIterable {
     case .boundedBacklog: "no app keeps more than a thousand messages or candidates until something else comes"
     case .unverifiedSources: "a packet of an address that no check has verified changes no state of a connection"
     case .dataDelivery: "a reliable data channel delivers each message once and in order; no channel delivers one twice"
-    case .appAway: "an app in the background has no camera; of a suspended or terminated one nothing leaves the device"
+    case .appAway:
+      "an app in the background has no camera and makes no view; of a suspended or terminated one nothing leaves the device"
     case .indicator: "the system shows a dot while something is recorded, and only then"
     case .callKitOrder:
       "with CallKit, audio is set up before the report, runs while the system has activated it, and is reset"
     case .reportedPushes: "each VoIP push is followed by one report of a call before it is completed"
+    case .audioConfigured: "an audio unit starts on an active session that plays and records"
+    case .audioRecovered: "an app that lost the audio in a call has it again when it is next in the foreground"
     case .audioRestored: "after a call the audio session is configured as before it"
     case .shownTracks: "what an app shows of its own microphone and camera is what it publishes"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"

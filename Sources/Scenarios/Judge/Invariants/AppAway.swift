@@ -3,8 +3,8 @@ internal import ScenarioFormat
 internal import SimNet
 internal import Vocabulary
 
-/// An app in the background has no camera; of a suspended or terminated one nothing leaves the device, and it is told
-/// nothing. Judged by the system's record of the app's state.
+/// An app in the background has no camera and makes no view; of a suspended or terminated one nothing leaves the device,
+/// and it is told nothing. Judged by the system's record of the app's state.
 final class AppAway {
   /// The time in which a device sends what its app had sent.
   static let grace = Interval.milliseconds(100)
@@ -43,6 +43,9 @@ final class AppAway {
     watch.listen(to: PeerEvents.camera, of: peer) { [unowned self] record, isOpen in
       side.isCameraOpen = isOpen
       judgeCamera(peer, side, record.time)
+    }
+    watch.listen(to: PeerEvents.madeView, of: peer) { [unowned self] record, user in
+      if side.state >= .background { tell(side, record.time, "\(peer) made a view for \(user)") }
     }
     watch.listen(to: PeerEvents.microphone, of: peer) { [unowned self] record, isOpen in
       if isOpen, side.state >= .suspended { tell(side, record.time, "\(peer) opened its microphone") }

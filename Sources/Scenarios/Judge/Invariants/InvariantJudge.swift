@@ -47,6 +47,8 @@ package final class InvariantJudge {
       case .indicator: monitors.append(Indicator(context, report))
       case .callKitOrder: monitors.append(CallKitOrder(context, report))
       case .reportedPushes: monitors.append(ReportedPushes(context, report))
+      case .audioConfigured: monitors.append(AudioConfigured(context, report))
+      case .audioRecovered: monitors.append(AudioRecovered(context, report))
       case .audioRestored: monitors.append(AudioRestored(context, report))
       case .shownTracks: monitors.append(ShownTracks(context, report))
       case .quiescence, .endedCalls, .partnerOnly: break

@@ -28,7 +28,8 @@ enum FaultEffect {
   case dtlsFailure(peer: String)
 
   enum DeviceCondition {
-    case left, covered, suspended, audioTaken, killed, memoryShort
+    case left, covered, suspended, killed, memoryShort
+    case audioTaken(isEndTold: Bool)
     case phoneCall(isAnswered: Bool)
     case accessory(AudioRoute.Accessory)
     case cameraInterruption(CameraInterruption)
@@ -145,7 +146,9 @@ extension FaultEffect {
     case .devicePhoneCall:
       guard case .flag(let isAnswered)? = fault.arguments["answered"] else { throw arguments.missing("answered") }
       self = .deviceCondition(peer: try arguments.text("peer"), .phoneCall(isAnswered: isAnswered))
-    case .deviceAudioInterruption: self = .deviceCondition(peer: try arguments.text("peer"), .audioTaken)
+    case .deviceAudioInterruption:
+      let isEndTold = fault.arguments.flag("ended_event") ?? true
+      self = .deviceCondition(peer: try arguments.text("peer"), .audioTaken(isEndTold: isEndTold))
     case .deviceKill: self = .deviceCondition(peer: try arguments.text("peer"), .killed)
     case .deviceMemoryPressure: self = .deviceCondition(peer: try arguments.text("peer"), .memoryShort)
     case .deviceRouteChange:

@@ -346,7 +346,9 @@ extension FaultEffect.DeviceCondition {
     case .left: conditions.isLeft = true
     case .covered: conditions.isCovered = true
     case .suspended: conditions.isSuspended = true
-    case .audioTaken: conditions.isAudioTaken = true
+    case .audioTaken(let isEndTold):
+      conditions.isAudioTaken = true
+      if !isEndTold { conditions.isAudioEndUntold = true }
     case .killed: conditions.isKilled = true
     case .memoryShort: conditions.isMemoryShort = true
     case .accessory(let accessory): conditions.accessory = accessory
