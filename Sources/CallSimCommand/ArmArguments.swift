@@ -6,7 +6,7 @@ struct ArmArguments: ParsableArguments {
   @Option(
     name: .customLong("arm"),
     help: ArgumentHelp(
-      "Adds an arm that changes settings; without any in the file, one more is the file as it is.",
+      "Adds an arm that changes settings; an only one is compared with the file as it is.",
       valueName: "name=path=value…"))
   var arms: [String] = []
 

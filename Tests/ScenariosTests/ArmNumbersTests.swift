@@ -17,9 +17,35 @@ import Testing
     #expect(CompareText(CompareReport([point]), style: .plain).text.contains("'b' changes none of these numbers"))
   }
 
-  @Test func `numbers that are equal for every seed say nothing of the arms`() throws {
+  @Test func `microseconds by which a longer description delays a call are no difference`() throws {
+    let text = Compared.text("{ a: {}, b: { alice.audio.ptime: 40ms } }", measure: "[bob.q.mouth_to_ear]")
+    var point = try #require(Compared.points(text).first)
+    #expect(!point.haveEqualNumbers("a", "b"))
+    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.080_01, 2: 0.090_01]])
+    #expect(point.haveEqualNumbers("a", "b"))
+    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.080_2, 2: 0.090_2]])
+    #expect(!point.haveEqualNumbers("a", "b"))
+    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.08]])
+    #expect(!point.haveEqualNumbers("a", "b"))
+  }
+
+  @Test func `what nobody takes is told where no number differs from seed to seed`() throws {
     let text = Compared.text(
-      "{ a: {}, b: { alice.audio.codecs: [red, opus] } }", line: "",
+      "{ a: {}, b: { alice.audio.codecs: [red, opus] } }", line: "", measure: "[bob.q.concealment]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.idleText("b")?.hasSuffix("does the other side take what it asks for?") == true)
+  }
+
+  @Test func `a difference that no number shows is told without asking who takes it`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { bob.audio.ptime: 60ms } }", line: ", loss: 10%", measure: "[bob.q.concealment]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.idleText("b") == "'b' changes none of these numbers in any run of 'a'")
+  }
+
+  @Test func `numbers that are equal for every seed say nothing of arms that differ`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.ptime: 60ms } }", line: "",
       expect: "  - { delta: bob.q.concealment, arms: [b, a], gt: -1%, lt: 1% }", measure: "[bob.q.concealment]")
     let point = try #require(Compared.points(text).first)
     #expect(!point.haveEqualNumbers("a", "b"))

@@ -79,6 +79,31 @@ import Testing
     #expect(point.numbers[0].values(of: "a").isEmpty, "\(point.gapTexts)")
   }
 
+  /// A relayed call comes up later than a direct one, and then sends as much.
+  private static func relayed(_ statistic: String) -> String {
+    Compared.text(
+      "{ direct: {}, relay: { alice.ice: { servers: [relay], policy: relay } } }", line: ", delay: 40ms",
+      measure: "[{ metric: \(Compared.allBytes), stat: \(statistic) }]"
+    ).replacing("servers: {", with: "servers: { relay: { kind: turn },")
+  }
+
+  @Test func `a rate is one over the time since the connection stands`() throws {
+    let point = try #require(Compared.points(Self.relayed("rate")).first)
+    let (direct, relay) = (point.numbers[0].values(of: "direct"), point.numbers[0].values(of: "relay"))
+    #expect(direct.count == 3 && relay.count == 3, "\(point.gapTexts)")
+    let ratios = zip(direct, relay).map { $1 / $0 }
+    #expect(ratios.allSatisfy { abs($0 - 1) < 0.01 }, "\(ratios)")
+    #expect(point.gapTexts.contains { $0.contains("longer in one arm than in another") }, "\(point.gapTexts)")
+  }
+
+  @Test func `a counter of a call that came up later is not compared`() throws {
+    for statistic in ["last", "max", "delta"] {
+      let point = try #require(Compared.points(Self.relayed(statistic)).first)
+      #expect(point.numbers[0].values(of: "relay").isEmpty, "\(statistic)")
+      #expect(point.gapTexts.contains { $0.contains("measured for") }, "\(point.gapTexts)")
+    }
+  }
+
   @Test func `windows that are not quite the same are told`() {
     var number = ArmComparison.Number(kind: .processor(.encoders))
     number.samples = ["a": [1: 1, 2: 1], "b": [1: 1]]

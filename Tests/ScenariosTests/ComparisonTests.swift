@@ -399,7 +399,7 @@ import Testing
 
   @Test func `a difference below the last digit is not shown as zero`() throws {
     var point = try #require(Compared.points(Compared.text("{ a: {}, b: {} }", measure: "[bob.q.mos]")).first)
-    point.setSamples(["a": [1: 4, 2: 4, 3: 4], "b": [1: 4.0001, 2: 4.00011, 3: 4.00012]])
+    point.setSamples(["a": [1: 4, 2: 4, 3: 4], "b": [1: 4.00042, 2: 4.00043, 3: 4.00044]])
     let text = CompareText(CompareReport([point]), style: .plain).text
     #expect(text.contains("bob.q.mos mean +<0.001 [+<0.001, +<0.001]"), "\(text)")
   }

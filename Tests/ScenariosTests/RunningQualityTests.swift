@@ -70,6 +70,37 @@ import Testing
     #expect(result.findings.first?.title.contains("frame_delay") == true)
   }
 
+  @Test func `samples of the age of pictures do not fall in step with the camera`() throws {
+    // A camera of 20 Hz takes five pictures between two samples: each picture is up to 50 ms older than its delay.
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      topology:
+        networks: { lan: { cidr: 10.0.0.0/24 } }
+        links: { a: { from: alice, to: lan, delay: 20ms }, b: { from: bob, to: lan } }
+        servers: { hub: { kind: signalling } }
+      peers:
+        alice: { profile: knotos, video: { frame_rate: 20 } }
+        bob: { profile: knotos, video: {}, devices: { camera: none } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, do: bob.accept }
+        - { at: 15s, do: alice.hangup }
+      expect:
+        - { metric: bob.q.frame_delay, stat: mean, window: [5s, 14s], lt: 1s }
+        - { metric: bob.q.picture_age, stat: mean, window: [5s, 14s], lt: 1s }
+        - { metric: bob.q.picture_age, stat: min, window: [5s, 14s], lt: 1s }
+        - { metric: bob.q.picture_age, stat: max, window: [5s, 14s], lt: 1s }
+      """)
+    let measured = result.measurements.compactMap(\.measured)
+    #expect(measured.count == 4)
+    let (delay, mean, least, greatest) = (measured[0], measured[1], measured[2], measured[3])
+    #expect(abs(mean - delay - 0.025) < 0.002, "\(measured)")
+    #expect(least - delay < 0.005 && greatest - delay > 0.044, "\(measured)")
+  }
+
   /// A call of both peers with one codec over lines with jitter, and digits in it.
   private func call(with codec: String, media: String, expect: String) throws -> RunResult {
     try play(

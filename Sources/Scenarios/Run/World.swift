@@ -229,8 +229,11 @@ final class World {
         camera.original(of: shown).map { (picture, $0) }
       }
     }
+    let moment = StatsSampler.momentOfPictureAge(before: simulator.now)
+    let earlier = peer.videoRecord.shown(over: connection, at: moment).flatMap(taken)?.2
     return ShownPicture(
-      captured: captured, delay: shown.at - captured, isNew: simulator.now - shown.at < StatsSampler.period,
+      captured: captured, capturedEarlier: earlier, delay: shown.at - captured,
+      isNew: simulator.now - shown.at < StatsSampler.period,
       peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
   }

@@ -13,11 +13,14 @@ package final class VideoRecord {
 
   /// Thirty seconds of pictures at 30 Hz: more than any delay of a picture.
   private static let capacity = 1_024
+  /// Half a second of shown pictures at 60 Hz.
+  private static let shownCapacity = 30
   /// The capture times, each at its number modulo the capacity.
   private var captured: [(id: UInt32, at: Instant)?] = Array(repeating: nil, count: capacity)
   /// The sources of video that this peer sends.
   private var sources: [UInt32] = []
-  private var shown: [String: Shown] = [:]
+  /// The pictures shown last for each connection, the newest at the end.
+  private var shown: [String: [Shown]] = [:]
   private var pictures: [String: VideoFrame] = [:]
   /// The painters of this peer's pictures, each from a number on; nil for modelled ones.
   private var painters: [(first: UInt32, video: GeneratedVideo?)] = []
@@ -46,7 +49,8 @@ package final class VideoRecord {
   }
 
   func show(_ shown: Shown, _ picture: VideoFrame?, over connection: String) {
-    self.shown[connection] = shown
+    self.shown[connection, default: []].append(shown)
+    if self.shown[connection, default: []].count > Self.shownCapacity { self.shown[connection]?.removeFirst() }
     pictures[connection] = picture
     if let picture { onShow?(shown, picture, connection) }
   }
@@ -66,7 +70,12 @@ package final class VideoRecord {
   }
 
   /// Returns the picture that was shown last for a connection, by its trace subject.
-  package func shown(over connection: String) -> Shown? { shown[connection] }
+  package func shown(over connection: String) -> Shown? { shown[connection]?.last }
+
+  /// Returns the picture that a connection showed at a moment of the last half second.
+  package func shown(over connection: String, at moment: Instant) -> Shown? {
+    shown[connection]?.last { $0.at <= moment }
+  }
 
   /// Returns the capture time of a picture; nil for one of another peer, and for one older than the record.
   package func captureTime(of picture: Shown) -> Instant? {

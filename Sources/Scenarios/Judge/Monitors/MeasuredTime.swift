@@ -7,7 +7,8 @@ internal import Vocabulary
 ///
 /// A statistic of samples can be measured while its connection reports what it tells of: an incoming stream is
 /// reported from its first packet on, whether more come or not. Anything that counts over the window can be measured
-/// during the call, which is while the peer has a connection; what is not of a peer, while any peer has one.
+/// during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer, while
+/// any peer has one.
 final class MeasuredTime {
   private let context: MonitorContext
   private let countsReports: Bool
@@ -19,18 +20,32 @@ final class MeasuredTime {
   /// The times during which there was a call; the last one may go on.
   private var calls: [(start: Instant, end: Instant?)] = []
   private var open: [String: Int] = [:]
+  /// The subjects of which a connection stands, or stood since it was opened.
+  private var connected: Set<String> = []
 
   init(_ metric: Expectation.Metric, _ context: MonitorContext) {
     self.context = context
     let value = metric.value
     countsReports =
-      value.isSampled && ![.rate, .delta].contains(metric.statistic) && value.name != HarnessEvents.recovery.name
+      value.isSampled && !metric.isGrowth && value.name != HarnessEvents.recovery.name
     entry = Self.entry(of: value.name)
     guard !countsReports else { return }
     for subject in subjects(of: value, context.scenario) {
       context.watch.listen(to: PeerEvents.openConnections, of: subject) { [unowned self] record, count in
-        note(count, of: subject, at: record.time)
+        change(at: record.time) {
+          open[subject] = count
+          if count == 0 { connected.remove(subject) }
+        }
       }
+      for connection in connections(of: subject) {
+        context.watch.listen(to: PeerConnectionEvents.connectionState, of: connection) {
+          [unowned self] record, state, _ in
+          guard state == "connected" else { return }
+          change(at: record.time) { connected.insert(subject) }
+        }
+      }
+      // Programs tell nothing of their connections.
+      if context.scenario.peer(ConnectionSubject.owner(of: subject))?.stack == .external { connected.insert(subject) }
     }
   }
 
@@ -61,12 +76,21 @@ final class MeasuredTime {
     }
   }
 
-  private func note(_ count: Int, of subject: String, at time: Instant) {
-    let wasOpen = open.values.contains { $0 > 0 }
-    open[subject] = count
-    let isOpen = open.values.contains { $0 > 0 }
+  /// Returns when the call began that goes on at a time, or begins next; nil if none does.
+  func beginning(from time: Instant) -> Instant? { calls.first { $0.end.map { $0 > time } ?? true }?.start }
+
+  private var isCall: Bool { open.contains { $0.value > 0 && connected.contains($0.key) } }
+
+  private func change(at time: Instant, _ body: () -> Void) {
+    let wasOpen = isCall
+    body()
+    let isOpen = isCall
     if isOpen, !wasOpen { calls.append((time, nil)) }
     if wasOpen, !isOpen { calls[calls.count - 1].end = time }
+  }
+
+  private func connections(of subject: String) -> [String] {
+    context.scenario.peer(subject)?.connectionSubjects ?? [subject]
   }
 
   /// Returns the subjects whose connections are the call that a number is about.

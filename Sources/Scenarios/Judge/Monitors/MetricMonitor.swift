@@ -193,7 +193,9 @@ final class MetricMonitor: Monitor {
       return
     }
     samples.opening = opening.number
-    samples.base = (opening.number ?? (wasAtZero ? 0 : nil)).map { ($0, opened) }
+    // Of an arm it is the rate since the connection stood: arms may connect at different times.
+    let start = wasAtZero ? measuredTime?.beginning(from: opened) ?? opened : opened
+    samples.base = (opening.number ?? (wasAtZero ? 0 : nil)).map { ($0, max(start, opened)) }
     samples.closing = closing.number.map { ($0, end) }
   }
 
@@ -268,6 +270,15 @@ final class MetricMonitor: Monitor {
 }
 
 extension Expectation.Metric {
+  /// Whether it grows with the time for which it is measured: the change of a number, or what a counter has come to.
+  package var isGrowth: Bool {
+    switch statistic {
+    case .rate, .delta: true
+    case .last, .maximum, .mean: value.counting == .upward
+    default: false
+    }
+  }
+
   package var isOfBytes: Bool { value.unit == "bytes" || value.type == .byteSize }
 
   /// Returns a value of the statistic with its unit.

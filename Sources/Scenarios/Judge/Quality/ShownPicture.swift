@@ -4,6 +4,8 @@ package import CallCore
 package struct ShownPicture {
   /// When the camera took it.
   package let captured: Instant
+  /// When the camera took the picture that was shown at ``StatsSampler/momentOfPictureAge(before:)``; nil before the first.
+  package let capturedEarlier: Instant?
   /// The time from the camera to the screen.
   package let delay: Interval
   /// Whether it came on the screen since the sample before.
@@ -14,10 +16,12 @@ package struct ShownPicture {
   package let structuralSimilarity: () -> Double?
 
   package init(
-    captured: Instant, delay: Interval, isNew: Bool, peakSignalToNoise: @escaping () -> Double?,
+    captured: Instant, capturedEarlier: Instant? = nil, delay: Interval, isNew: Bool,
+    peakSignalToNoise: @escaping () -> Double?,
     structuralSimilarity: @escaping () -> Double?
   ) {
     self.captured = captured
+    self.capturedEarlier = capturedEarlier
     self.delay = delay
     self.isNew = isNew
     self.peakSignalToNoise = peakSignalToNoise

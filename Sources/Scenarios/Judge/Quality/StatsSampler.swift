@@ -9,6 +9,15 @@ package final class StatsSampler {
   /// The interval between reports of each peer.
   package static let period = Interval.milliseconds(250)
 
+  /// Returns the moment whose age of the picture is told at a time: within the period before, and never the same part of it
+  /// in a row. In step with a camera, samples would all find its pictures at the same age.
+  package static func momentOfPictureAge(before time: Instant) -> Instant {
+    let number = UInt64(max(0, (time - Instant.zero).nanoseconds / period.nanoseconds))
+    // Multiples of the golden ratio lie evenly within the period, however many there are.
+    let part = (number &* 2_654_435_769) & 0xFFFF_FFFF
+    return time - .nanoseconds((Int64(part) * period.nanoseconds) >> 32)
+  }
+
   /// A connection, or the only one of a peer.
   private final class Subject {
     let name: String
@@ -29,6 +38,8 @@ package final class StatsSampler {
     var picture: ShownPicture?
     /// When the camera took the picture that is on the screen; before the first, when pictures began to come.
     var captured: Instant?
+    /// The age of the picture at the moment that is told of.
+    var pictureAge: Interval?
 
     var isProgram: Bool { owner?.stack == .external }
 
@@ -76,6 +87,7 @@ package final class StatsSampler {
         guard count == 0 else { return }
         subject.quality = QualityEstimator()
         subject.captured = nil
+        subject.pictureAge = nil
         subject.isForwarded = false
         meter?.restart()
       }
@@ -112,8 +124,11 @@ package final class StatsSampler {
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, speech: subject.loss?.counts, at: time)
     }
+    let moment = Self.momentOfPictureAge(before: time)
+    let earlier = picture?.capturedEarlier ?? subject.captured
     subject.captured = picture?.captured ?? subject.captured
     if subject.captured == nil, report.first("inbound-rtp", kind: "video") != nil { subject.captured = time }
+    subject.pictureAge = (earlier ?? subject.captured).map { max(moment - $0, .zero) }
     subject.picture = picture?.isNew == true ? picture : nil
     for path in subject.wanted { write(path, report, subject) }
   }
@@ -146,7 +161,7 @@ package final class StatsSampler {
     case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
     case HarnessEvents.frameDelay.name: write(subject.picture?.delay, as: HarnessEvents.frameDelay, subject)
     case HarnessEvents.pictureAge.name:
-      write(subject.captured.map { trace.now - $0 }, as: HarnessEvents.pictureAge, subject)
+      write(subject.pictureAge, as: HarnessEvents.pictureAge, subject)
     case HarnessEvents.peakSignalToNoise.name:
       write(subject.picture?.peakSignalToNoise(), as: HarnessEvents.peakSignalToNoise, subject)
     case HarnessEvents.structuralSimilarity.name:

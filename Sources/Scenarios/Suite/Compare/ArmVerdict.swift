@@ -60,7 +60,7 @@ extension ArmComparison {
       let (opened, length) = number.windowDifference
       let texts = [
         opened >= .milliseconds(10) ? "open up to \(opened) apart" : nil,
-        length >= StatsSampler.period ? "are up to \(length) longer in one arm than in another" : nil,
+        length >= .milliseconds(10) ? "are up to \(length) longer in one arm than in another" : nil,
       ].compactMap(\.self)
       guard !texts.isEmpty else { continue }
       let text = texts.joined(separator: " and ")
@@ -115,12 +115,17 @@ extension ArmComparison {
   private static func phrase(_ verb: String, _ preposition: String, _ times: [Times]) -> String? {
     guard !times.isEmpty else { return nil }
     let arms = times.map { "'\($0.arm)'" }.inOrderOfAppearance.joined(separator: " and ")
-    return "\(verb) \(preposition) \(range(times.map(\.own))), in \(arms) \(preposition) \(range(times.map(\.other)))"
+    let texts = (1...3).lazy.map { places in
+      (range(times.map(\.own), places: places), range(times.map(\.other), places: places))
+    }
+    // As many decimals as tell the two apart.
+    guard let (own, other) = texts.first(where: { $0 != $1 }) ?? texts.last else { return nil }
+    return "\(verb) \(preposition) \(own), in \(arms) \(preposition) \(other)"
   }
 
-  private static func range(_ times: [Interval]) -> String {
+  private static func range(_ times: [Interval], places: Int) -> String {
     let texts = [times.min(), times.max()].compactMap(\.self).map {
-      "\(Wording.decimal($0.seconds, places: 1))s"
+      "\(Wording.decimal($0.seconds, places: places))s"
     }
     return texts.inOrderOfAppearance.joined(separator: " to ")
   }
@@ -151,11 +156,18 @@ extension ArmComparison {
     numbers.allSatisfy { $0.isOfThisMachine || $0.samples[first] ?? [:] == $0.samples[second] ?? [:] }
   }
 
-  /// Returns whether every number that is compared is equal in every run of two arms, although some differs from seed to seed,
-  /// and their runs have equally many events: what one of them asks for, nobody took.
+  /// Returns whether every number that is compared is as good as equal in every run of two arms, although some differs from seed
+  /// to seed, or their runs have equally many events: what sets them apart shows in none of the numbers.
   func haveEqualNumbers(_ first: String, _ second: String) -> Bool {
-    first != second && numbers.contains { !$0.isOfThisMachine && Set($0.values(of: first)).count > 1 }
-      && haveEqualSamples(first, second) && bySeed(first, \.eventCount) == bySeed(second, \.eventCount)
+    let compared = numbers.filter { !$0.isOfThisMachine && $0.hasSamples }
+    guard first != second, !compared.isEmpty, compared.allSatisfy({ $0.isNearlyEqual(first, second) }) else {
+      return false
+    }
+    return haveEqualEventCounts(first, second) || compared.contains { Set($0.values(of: first)).count > 1 }
+  }
+
+  private func haveEqualEventCounts(_ first: String, _ second: String) -> Bool {
+    bySeed(first, \.eventCount) == bySeed(second, \.eventCount)
   }
 
   private func bySeed(_ arm: String, _ value: KeyPath<Run, UInt64>) -> [UInt64: UInt64] {
@@ -171,7 +183,7 @@ extension ArmComparison {
       return "'\(arm)' changes nothing: its runs equal those of '\(arms.baseline)' event by event"
     }
     guard haveEqualNumbers(arm, arms.baseline) else { return nil }
-    return
-      "'\(arm)' changes none of these numbers in any run of '\(arms.baseline)': does the other side take what it asks for?"
+    let question = haveEqualEventCounts(arm, arms.baseline) ? ": does the other side take what it asks for?" : ""
+    return "'\(arm)' changes none of these numbers in any run of '\(arms.baseline)'\(question)"
   }
 }

@@ -101,6 +101,22 @@ extension ArmComparison {
       (samples[arm] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
+    /// Returns whether two arms have values in the same runs, and these are as good as equal. A longer description delays
+    /// what comes after it by microseconds, on a link with a rate.
+    func isNearlyEqual(_ first: String, _ second: String) -> Bool {
+      let (own, others) = (samples[first] ?? [:], samples[second] ?? [:])
+      guard own.count == others.count else { return false }
+      return own.allSatisfy { seed, value in
+        guard let other = others[seed] else { return false }
+        return (value - other).magnitude <= max(value.magnitude * 1e-4, isOfTime ? 1e-4 : 0)
+      }
+    }
+
+    /// Whether its unit is the second.
+    private var isOfTime: Bool {
+      if case .metric(let metric) = kind { metric.statistic.result(of: metric.value).0 == .duration } else { false }
+    }
+
     /// Takes the value of a run away.
     mutating func remove(_ arm: String, _ seed: UInt64, _ lack: Lack) {
       samples[arm]?[seed] = nil
@@ -119,7 +135,7 @@ extension ArmComparison {
       // Of sound that plays while somebody speaks some arms have less, which lose more.
       let tolerance =
         growsWithTime
-        ? StatsSampler.period : measures(HarnessEvents.mouthToEar.name) ? length / 2 : Self.tolerance(of: length)
+        ? Self.growthTolerance : measures(HarnessEvents.mouthToEar.name) ? length / 2 : Self.tolerance(of: length)
       guard let longest, longest.time - own > tolerance else { return nil }
       return .short(own, than: longest.arm, longest.time)
     }
@@ -140,8 +156,11 @@ extension ArmComparison {
     /// Whether it is larger where it is measured for longer, as the growth of a counter is.
     private var growsWithTime: Bool {
       guard case .metric(let metric) = kind else { return false }
-      return [.delta, .sum, .count].contains(metric.statistic)
+      return metric.statistic != .rate && (metric.isGrowth || [.sum, .count].contains(metric.statistic))
     }
+
+    /// By how much the times may differ in which something grows: the duration of a packet of audio.
+    private static var growthTolerance: Interval { .milliseconds(20) }
 
     /// By how much the windows of runs with the same seed that are compared opened apart, and differ in length; zero where
     /// they are the same.
