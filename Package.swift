@@ -251,7 +251,7 @@ if fuzzing != nil {
   package.targets.removeAll { [.executable, .test].contains($0.type) || others.contains($0.name) }
   package.products = []
   let fuzzed: [String: [Target.Dependency]] = [
-    "ConnectyCube": ["Profiles", "VirtualPeer"], "DTLS": ["DTLS"], "ICECandidate": ["ICE"],
+    "ConnectyCube": ["Profiles", "VirtualPeer"], "DTLS": ["DTLS"], "HTTP": ["VirtualPeer"], "ICECandidate": ["ICE"],
     "Knotos": ["Formats", "Profiles"], "RTCP": ["RTP"], "RTP": ["RTP", "Codecs"], "Repair": ["RTP"], "SDP": ["SDP"],
     "STUN": ["STUN"], "Scenario": ["Profiles", "ScenarioFormat", "ScenarioRun", "ScenarioSuite"],
     "Session": ["PeerSession", "Codecs", "DTLS", "ICE", "STUN", "Statistics"], "SocketIO": ["Formats"],

@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 ENTRY(ConnectyCube)
 ENTRY(DTLS)
+ENTRY(HTTP)
 ENTRY(ICECandidate)
 ENTRY(Knotos)
 ENTRY(RTCP)

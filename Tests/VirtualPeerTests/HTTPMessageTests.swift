@@ -30,6 +30,14 @@ import Testing
     #expect(messages[0].parameter("y") == nil)
   }
 
+  @Test(arguments: [true, false]) func `a head of the greatest length is read, however the bytes come`(inPieces: Bool)
+    throws
+  {
+    let start = "GET / HTTP/1.1\r\nX: "
+    let text = start + String(repeating: "x", count: HTTPParser.headLimit - start.utf8.count) + "\r\n\r\n"
+    #expect(try parse(text, inPieces: inPieces).count == 1)
+  }
+
   @Test(arguments: [true, false]) func `a chunked body is joined`(inPieces: Bool) throws {
     let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\n0{}4\r\nA\r\n0123456789\r\n0\r\n\r\n"
     let messages = try parse(text + "HTTP/1.1 204 No Content\r\n\r\n", inPieces: inPieces)
@@ -45,6 +53,7 @@ import Testing
       ("POST / HTTP/1.1\r\nContent-Length: 11\r\n\r\n", .bodyTooLarge),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nB\r\n", .bodyTooLarge),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", .badLength),
+      ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n+1\r\na\r\n", .badLength),
       ("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n", .badLength),
       ("HTTP/1.1 200 OK\r\n\r\n", .unknownLength), (String(repeating: "x", count: 9_000), .headTooLarge),
     ] as [(String, HTTPProblem)])

@@ -1,5 +1,5 @@
 /// A complete request or response of HTTP/1.1 (RFC 9112).
-struct HTTPMessage: Hashable {
+package struct HTTPMessage: Hashable {
   /// The three parts of the start line: method, target and version, or version, status and reason.
   var start: [String]
   var headers: [Header] = []
@@ -33,7 +33,7 @@ struct HTTPMessage: Hashable {
   }
 
   /// Returns the value of the first header of a name, which is compared without case.
-  func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
+  package func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 
   /// The status of a response; nil for a request.
   var status: Int? { start[0].hasPrefix("HTTP/") ? Int(start[1]) : nil }
@@ -58,21 +58,21 @@ struct HTTPMessage: Hashable {
   }
 
   /// The bytes on the wire.
-  var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     let lines = [start.joined(separator: " ")] + headers.map { "\($0.name): \($0.value)" } + ["", ""]
     return Array(lines.joined(separator: "\r\n").utf8) + body
   }
 }
 
 /// The reason for which bytes are no HTTP message that is served here.
-enum HTTPProblem: Error, Hashable {
+package enum HTTPProblem: Error, Hashable {
   case badHead, headTooLarge, badLength, bodyTooLarge
   /// A response that ends with its connection: none of them is awaited here.
   case unknownLength
 }
 
 /// Finds the messages in one direction of a connection.
-struct HTTPParser {
+package struct HTTPParser {
   static let headLimit = 8_192
 
   /// The limit of a body in bytes.
@@ -80,18 +80,19 @@ struct HTTPParser {
   private var bytes: [UInt8] = []
   private var head: (message: HTTPMessage, end: Int)?
 
-  init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
+  package init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
   /// The number of bytes that no message was made of.
   var byteCount: Int { bytes.count }
 
-  mutating func append(_ more: [UInt8]) { bytes += more }
+  package mutating func append(_ more: [UInt8]) { bytes += more }
 
   /// Returns the head of the message that comes next, once it is complete; the message stays.
   mutating func nextHead() throws(HTTPProblem) -> HTTPMessage? {
     if let head { return head.message }
     guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
-      if bytes.count > Self.headLimit { throw .headTooLarge }
+      // Of its end, three bytes may be there already.
+      if bytes.count > Self.headLimit + 3 { throw .headTooLarge }
       return nil
     }
     guard end.lowerBound <= Self.headLimit else { throw .headTooLarge }
@@ -101,7 +102,7 @@ struct HTTPParser {
   }
 
   /// Returns and removes the next message, once it is complete.
-  mutating func next() throws(HTTPProblem) -> HTTPMessage? {
+  package mutating func next() throws(HTTPProblem) -> HTTPMessage? {
     guard try nextHead() != nil, let (found, start) = head else { return nil }
     var message = found
     let end: Int
@@ -161,7 +162,9 @@ struct HTTPParser {
     let newline = Array("\r\n".utf8)
     while let line = rest.prefix(64).firstRange(of: newline) {
       let digits = String(decoding: rest[rest.startIndex..<line.lowerBound], as: UTF8.self).prefix { $0 != ";" }
-      guard let size = Int(digits, radix: 16), size >= 0 else { throw .badLength }
+      guard digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
+        let size = Int(digits, radix: 16)
+      else { throw .badLength }
       guard size <= limit, body.count + size <= limit else { throw .bodyTooLarge }
       guard rest.endIndex >= line.upperBound + size + 2 else { return nil }
       let end = line.upperBound + size
