@@ -47,6 +47,39 @@ import Testing
     #expect(router.unroutedCount == 2)
   }
 
+  @Test func `what is still on its way when its section ends goes to no other section`() {
+    var router = makeRouter()
+    let video = RTPRouter.Section(mid: [UInt8]("v".utf8), payloadTypes: [96, 111])
+    _ = route(&router, ssrc: 9, payloadType: 111, mid: "a")
+    router.setSections([video])
+    let routes = [
+      route(&router, ssrc: 9, payloadType: 111), route(&router, ssrc: 1, payloadType: 111),
+      route(&router, ssrc: 7, payloadType: 111),
+    ]
+    #expect(routes == [nil, nil, 0])
+    #expect(router.unroutedCount == 2)
+  }
+
+  @Test func `a source goes on in its section when that receives again`() {
+    var router = makeRouter()
+    let sections = router.sections
+    _ = route(&router, ssrc: 9, payloadType: 100, mid: "a")
+    router.setSections([sections[1]])
+    router.setSections(sections)
+    let section = route(&router, ssrc: 9, payloadType: 100)
+    #expect(section == 0)
+  }
+
+  @Test func `a source whose section ended is routed where it is signalled or says so`() {
+    var router = makeRouter()
+    for ssrc in [9, 10] as [UInt32] { _ = route(&router, ssrc: ssrc, payloadType: 111, mid: "a") }
+    router.setSections([RTPRouter.Section(mid: [UInt8]("v".utf8), payloadTypes: [96], sources: [.init(9)])])
+    let routes = [route(&router, ssrc: 9, payloadType: 96), route(&router, ssrc: 10, payloadType: 96, mid: "v")]
+    #expect(routes == [0, 0])
+    let again = route(&router, ssrc: 10, payloadType: 96)
+    #expect(again == 0)
+  }
+
   @Test func `an unknown identification is not guessed at`() {
     var router = makeRouter()
     let section = route(&router, ssrc: 1, payloadType: 111, mid: "x")

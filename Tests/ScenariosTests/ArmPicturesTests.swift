@@ -33,6 +33,20 @@ import Testing
     #expect(point.findings.isEmpty)
   }
 
+  @Test func `an arm that lost the sound before the window gains nothing by the bytes it does not send`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.ptime: 60ms } }",
+      measure: "[{ metric: \(Compared.allBytes), stat: rate, window: [2s, bye] }]")
+    let point = try #require(
+      Compared.points(text) { result, arm in
+        if arm == "b" { result.hearers["bob"] = .zero + .seconds(1) }
+      }.first)
+    #expect(
+      point.deprived.map(\.text) == [
+        "'b' gave bob no sound with seeds 1-3, and another arm did: fewer bytes are no gain"
+      ])
+  }
+
   @Test func `an arm that shows nothing gains nothing by the bytes it does not send`() throws {
     let point = try Self.point(
       "alice.video: { codecs: [VP9], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }",

@@ -140,7 +140,8 @@ import Testing
       ("bob.q.mos", "mean", "higher"), ("bob.q.mos", "count", nil), ("bob.q.mos", "sum", nil),
       ("bob.q.mos", "rate", nil),
       ("bob.q.mos", "delta", nil), ("bob.q.mos", "p5", "higher"), ("alice.stats.transport.bytesSent", "rate", "lower"),
-      ("alice.stats.transport.bytesSent", "count", nil), ("bob.stats.inbound-rtp.audio.jitter", "max", "lower"),
+      ("alice.stats.transport.bytesSent", "count", nil), ("bob.q.mouth_to_ear", "max", "lower"),
+      ("bob.stats.inbound-rtp.audio.jitter", "max", nil),
       ("bob.stats.inbound-rtp.audio.packetsLost", "delta", nil),
     ] as [(String, String, String?)])
   func `how many samples there are has no direction, whatever they are of`(

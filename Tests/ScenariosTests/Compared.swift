@@ -47,8 +47,10 @@ enum Compared {
       overrides: overrides.map { ($0.name, $0.value) })
   }
 
-  /// Plays every arm with the seeds 1 to `seeds`.
-  static func points(_ text: String, seeds: UInt64 = 3) throws -> [ArmComparison] {
+  /// Plays every arm with the seeds 1 to `seeds`, and changes what came of each run.
+  static func points(
+    _ text: String, seeds: UInt64 = 3, change: (inout RunResult, _ arm: String?) -> Void = { _, _ in }
+  ) throws -> [ArmComparison] {
     let file = try #require(load(text).scenario)
     var selection = SuiteSelection()
     selection.seedCount = Int(seeds)
@@ -62,7 +64,9 @@ enum Compared {
       point = entry.cell.pointID
       for seed in entry.seeds {
         let run = SingleRun(cell: entry.cell, seed: seed, path: "t.yaml")
-        ledger.add(try run.execute(), of: entry)
+        var result = try run.execute()
+        change(&result, entry.cell.scenario.arms?.own)
+        ledger.add(result, of: entry)
       }
     }
     if let done = ledger.close(overrides: []).comparison { points.append(done) }

@@ -63,6 +63,7 @@ import Testing
       expect:
         - { metric: bob.q.picture_age, stat: max, window: [4s, 8s], gt: 2.7s, lt: 3.3s }
         - { metric: bob.q.frame_delay, stat: max, window: [6s, 8s], eq: 0s }
+        - { metric: bob.stats.inbound-rtp.video.framesPerSecond, stat: max, window: [6500ms, 8s], eq: 0 }
         - { metric: bob.q.picture_age, stat: p95, window: [2s, 4.9s], lt: 300ms }
       """)
     // While the picture stands still, there is no delay to measure.

@@ -58,9 +58,9 @@ public struct RunResult: Hashable, Sendable {
   /// are modelled.
   package var material: UInt64?
 
-  /// The peers that saw a picture, and those that heard sound, for the arms of a comparison; empty without arms.
-  package var viewers: [String] = []
-  package var hearers: [String] = []
+  /// When each peer saw its last picture, and heard sound last, for the arms of a comparison; empty without arms.
+  package var viewers: [String: Instant] = [:]
+  package var hearers: [String: Instant] = [:]
 
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []

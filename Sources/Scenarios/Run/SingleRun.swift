@@ -121,8 +121,10 @@ public struct SingleRun {
     }
     if cell.scenario.arms != nil {
       result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty }
-      result.viewers = stage.world.peers.filter(\.videoRecord.hasShown).map(\.name)
-      result.hearers = stage.world.peers.filter(\.audioRecord.hasPlayed).map(\.name)
+      for peer in stage.world.peers {
+        result.viewers[peer.name] = peer.videoRecord.lastShown
+        result.hearers[peer.name] = peer.audioRecord.lastPlayed
+      }
     }
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage

@@ -31,9 +31,8 @@ package final class AudioRecord {
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
   /// Called when sent sound plays again after a gap of at least 100 ms.
   package var resumed: ((_ now: Instant) -> Void)?
-  private var lastPlayed: Instant?
-  /// Whether sound that was sent has played.
-  package private(set) var hasPlayed = false
+  /// When sound that was sent played last.
+  package private(set) var lastPlayed: Instant?
   /// The sound of the microphone; nil if nobody compares it.
   private var tape: MicrophoneTape?
   /// The level of the frame of the microphone whose positions are recorded next.
@@ -71,7 +70,6 @@ package final class AudioRecord {
     played[connection] = place.position.map { ($0, now) }
     followers[connection]?(count, place)
     guard place.position != nil else { return }
-    hasPlayed = true
     if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
     lastPlayed = now
   }

@@ -55,8 +55,8 @@ package final class VideoRecord {
     if let picture { onShow?(shown, picture, connection) }
   }
 
-  /// Whether any picture was shown.
-  package var hasShown: Bool { !shown.isEmpty }
+  /// When the last picture was shown; nil before the first.
+  package var lastShown: Instant? { shown.values.compactMap(\.last?.at).max() }
 
   /// Returns the picture that was shown last for a connection; nil from a modelled codec.
   package func picture(over connection: String) -> VideoFrame? { pictures[connection] }

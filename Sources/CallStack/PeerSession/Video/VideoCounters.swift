@@ -46,7 +46,7 @@ struct VideoReceiveCounters {
   var rate = FrameRateMeter()
 }
 
-/// The number of frames in the last second (W3C `framesPerSecond`).
+/// The number of frames in the last second (W3C `framesPerSecond`): 0 while none comes, once there was one.
 struct FrameRateMeter {
   private var times: [Instant] = []
 
@@ -56,7 +56,6 @@ struct FrameRateMeter {
   }
 
   func framesPerSecond(at now: Instant) -> Double? {
-    let count = times.count { now - $0 < .seconds(1) }
-    return count > 0 ? Double(count) : nil
+    times.isEmpty ? nil : Double(times.count { now - $0 < .seconds(1) })
   }
 }

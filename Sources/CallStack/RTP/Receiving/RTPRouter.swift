@@ -5,7 +5,8 @@ internal import CallCore
 ///
 /// The section is identified, in this order, by: the MID header extension, which also binds the SSRC; an SSRC bound by
 /// signalling or by an earlier packet; an encoding name that only one section has; a payload type that only one section
-/// uses. Any other packet is not routed.
+/// uses. Any other packet is not routed; nor is one of a source whose section does not receive any more, which is on its
+/// way still.
 package struct RTPRouter: Sendable {
   /// The role of a stream for its encoding.
   package enum Role: Hashable, Sendable, BitwiseCopyable {
@@ -83,6 +84,8 @@ package struct RTPRouter: Sendable {
   /// The bindings from packets, the oldest first. Their number is limited, so that forged packets cannot fill the
   /// memory.
   private var learned: [Binding] = []
+  /// The sources of sections that do not receive any more, with the MID of each: the oldest first, as many as are learned.
+  private var retired: [(ssrc: UInt32, mid: [UInt8], route: Route)] = []
   private var owners: [Owner] = Array(repeating: .nobody, count: 128)
   private static let learnedLimit = 256
   /// The number of packets without a section or encoding.
@@ -103,6 +106,12 @@ package struct RTPRouter: Sendable {
       binding.route.section = section
       kept.append(binding)
     }
+    for (ssrc, mid, route) in retired where !kept.contains(where: { $0.ssrc == ssrc }) {
+      guard let section = new.firstIndex(where: { $0.mid == mid }), route.encoding < max(1, new[section].rids.count)
+      else { continue }
+      kept.append(Binding(ssrc: ssrc, route: Route(section: section, encoding: route.encoding, role: route.role)))
+    }
+    retire(new)
     signalled = []
     owners = Array(repeating: .nobody, count: 128)
     for (index, section) in new.enumerated() {
@@ -121,8 +130,21 @@ package struct RTPRouter: Sendable {
         }
       }
     }
+    retired.removeAll { gone in signalled.contains { $0.ssrc == gone.ssrc } }
     learned = kept.filter { binding in !signalled.contains { $0.ssrc == binding.ssrc } }
     sections = new
+  }
+
+  /// Remembers the sources of sections that are missing among the new ones.
+  private mutating func retire(_ new: [Section]) {
+    retired.removeAll { gone in new.contains { $0.mid == gone.mid } }
+    for binding in signalled + learned {
+      let mid = sections[binding.route.section].mid
+      guard !new.contains(where: { $0.mid == mid }) else { continue }
+      retired.removeAll { $0.ssrc == binding.ssrc }
+      retired.append((binding.ssrc, mid, binding.route))
+    }
+    retired.removeFirst(max(0, retired.count - Self.learnedLimit))
   }
 
   /// Returns the route of an RTP packet, or nil when it has none.
@@ -157,6 +179,7 @@ package struct RTPRouter: Sendable {
       return sections.firstIndex { mid.holds($0.mid) }
     }
     if let known { return known.section }
+    guard !retired.contains(where: { $0.ssrc == packet.header.ssrc }) else { return nil }
     if let name = encodingName(of: packet, in: datagram) {
       let first = sections.firstIndex { $0.rids.contains { datagram.extracting(name.range).holds($0) } }
       let last = sections.lastIndex { $0.rids.contains { datagram.extracting(name.range).holds($0) } }
@@ -197,6 +220,7 @@ package struct RTPRouter: Sendable {
   }
 
   private mutating func bind(_ source: UInt32, to route: Route) {
+    retired.removeAll { $0.ssrc == source }
     if let index = signalled.firstIndex(where: { $0.ssrc == source }) {
       signalled[index].route = route
     } else if let index = learned.firstIndex(where: { $0.ssrc == source }) {

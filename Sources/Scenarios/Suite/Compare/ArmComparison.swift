@@ -20,9 +20,9 @@ package struct ArmComparison: Sendable {
     package let isMediaReceived: Bool
     /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
     package let material: UInt64?
-    /// The peers that saw a picture, and those that heard sound.
-    package let viewers: [String]
-    package let hearers: [String]
+    /// When each peer saw its last picture, and heard sound last.
+    package let viewers: [String: Instant]
+    package let hearers: [String: Instant]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.

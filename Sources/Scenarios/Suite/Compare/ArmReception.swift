@@ -23,7 +23,8 @@ extension ArmComparison {
     return seen.contains { $0 != seen[0] }
   }
 
-  /// Runs of an arm in which nothing of a kind of media came to a peer, although some did in another arm with the same seed.
+  /// Runs of an arm in which nothing of a kind of media came to a peer from the opening of the first window on, although some
+  /// did in another arm with the same seed.
   struct Deprived: Equatable {
     let peer: String
     let arm: String
@@ -39,17 +40,25 @@ extension ArmComparison {
   /// The peers to whom nothing of a kind of media came in an arm, in the order of the arms.
   var deprived: [Deprived] {
     [("pictures", \Run.viewers), ("sound", \Run.hearers)].flatMap { media, receivers in
-      let peers = Set(runs.flatMap { $0[keyPath: receivers] }).sorted()
+      let peers = Set(runs.flatMap { $0[keyPath: receivers].keys }).sorted()
+      let receives = { (run: Run, peer: String) in
+        run[keyPath: receivers][peer].map { $0 >= opening(of: run) } ?? false
+      }
       return arms.names.flatMap { arm in
         peers.compactMap { peer in
           let seeds = runs.filter { run in
-            run.arm == arm && run.isMediaReceived && !run[keyPath: receivers].contains(peer)
-              && runs.contains { $0.seed == run.seed && $0[keyPath: receivers].contains(peer) }
+            run.arm == arm && run.isMediaReceived && !receives(run, peer)
+              && runs.contains { $0.seed == run.seed && receives($0, peer) }
           }.map(\.seed).sorted()
           return seeds.isEmpty ? nil : Deprived(peer: peer, arm: arm, media: media, seeds: seeds)
         }
       }
     }
+  }
+
+  /// When the first window of a run opened.
+  private func opening(of run: Run) -> Instant {
+    numbers.compactMap { $0.openings[run.arm]?[run.seed] }.min() ?? .zero
   }
 
   /// What is wrong with comparing what peers see and hear in the arms, in words.

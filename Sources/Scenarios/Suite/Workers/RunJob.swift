@@ -160,8 +160,7 @@ enum WorkerReply {
           + (result.codecLoad.map { [.init("cpu", .array([.number($0.encoding), .number($0.decoding)]))] } ?? [])
           + (result.isMediaReceived ? [.init("media", true)] : [])
           + (result.material.map { [.init("material", .unsigned($0))] } ?? [])
-          + (result.viewers.isEmpty ? [] : [.init("viewers", .strings(result.viewers))])
-          + (result.hearers.isEmpty ? [] : [.init("hearers", .strings(result.hearers))])
+          + Self.times("viewers", result.viewers) + Self.times("hearers", result.hearers)
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
@@ -171,6 +170,21 @@ enum WorkerReply {
 
   private static func numbers(_ key: String, _ numbers: [UInt64]) -> [JSON.Member] {
     numbers.isEmpty ? [] : [.init(key, .array(numbers.map { .unsigned($0) }))]
+  }
+
+  private static func times(_ key: String, _ times: [String: Instant]) -> [JSON.Member] {
+    let members = times.sorted { $0.key < $1.key }.map {
+      JSON.Member($0.key, .integer(($0.value - Instant.zero).nanoseconds))
+    }
+    return members.isEmpty ? [] : [.init(key, .object(members))]
+  }
+
+  private static func times(_ json: JSON?) -> [String: Instant] {
+    guard case .object(let members)? = json else { return [:] }
+    let times = members.compactMap { member in
+      member.value.integer.map { (member.key, Instant.zero + .nanoseconds($0)) }
+    }
+    return Dictionary(times, uniquingKeysWith: { old, _ in old })
   }
 
   init?(json: JSON) {
@@ -185,8 +199,8 @@ enum WorkerReply {
       }
       result.isMediaReceived = json["media"] == true
       result.material = json["material"]?.unsigned
-      result.viewers = json["viewers"]?.array?.compactMap(\.string) ?? []
-      result.hearers = json["hearers"]?.array?.compactMap(\.string) ?? []
+      result.viewers = Self.times(json["viewers"])
+      result.hearers = Self.times(json["hearers"])
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []
