@@ -99,18 +99,22 @@ public final class VirtualPeer {
   /// - Parameters:
   ///   - keyLog: Receives the DTLS secrets, line by line.
   ///   - heard: Receives every sample that the speaker plays.
+  ///   - recorded: Receives every file that the app records.
   public convenience init(
     _ configuration: Configuration, app type: any CallApp.Type, on host: HostID, of simulator: Simulator,
-    keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil
+    keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil,
+    recorded: ((_ name: String, _ bytes: [UInt8]) -> Void)? = nil
   ) {
     self.init(
-      configuration, app: type, stack: SessionStack(), on: host, of: simulator, keyLog: keyLog, heard: heard)
+      configuration, app: type, stack: SessionStack(), on: host, of: simulator, keyLog: keyLog, heard: heard,
+      recorded: recorded)
   }
 
   /// Puts an app on `host` with another media stack below it.
   package init(
     _ configuration: Configuration, app type: any CallApp.Type, stack: any MediaStack, on host: HostID,
-    of simulator: Simulator, keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil
+    of simulator: Simulator, keyLog: ((String) -> Void)? = nil, heard: ((Span<Int16>) -> Void)? = nil,
+    recorded: ((_ name: String, _ bytes: [UInt8]) -> Void)? = nil
   ) {
     name = configuration.name
     interfaceNames = configuration.interfaceNames
@@ -127,6 +131,7 @@ public final class VirtualPeer {
     let connectionEnvironment = ConnectionEnvironment(
       clock: runtime.clock, network: runtime.network, device: device, random: random,
       media: configuration.session.media, trace: trace, keyLog: keyLog, heard: heard)
+    connectionEnvironment.recordingFiles = RecordingFiles(of: name, recorded)
     audioRecord = connectionEnvironment.audioRecord
     videoRecord = connectionEnvironment.videoRecord
     dataChannels =

@@ -101,13 +101,19 @@ public struct ActionDeclaration: Sendable {
   public let summary: String
   /// The meaning for checks; nil if no check depends on the action.
   public let role: Role?
+  /// Whether the action is about sound or pictures themselves, which synthetic media do not have.
+  public let needsRealMedia: Bool
 
   /// Declares an action.
-  public init(_ name: String, _ parameters: [ParameterDeclaration] = [], _ summary: String, as role: Role? = nil) {
+  public init(
+    _ name: String, _ parameters: [ParameterDeclaration] = [], _ summary: String, as role: Role? = nil,
+    needsRealMedia: Bool = false
+  ) {
     self.name = name
     self.parameters = parameters
     self.summary = summary
     self.role = role
+    self.needsRealMedia = needsRealMedia
   }
 
   /// The parameter with the peer or the object of the action.

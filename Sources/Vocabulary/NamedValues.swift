@@ -57,6 +57,8 @@ public struct NamedValues: Hashable, Sendable {
   public func flag(_ name: String) -> Bool? { if case .flag(let value) = self[name] { value } else { nil } }
   /// Returns the count of a name; nil if absent or of another type.
   public func count(_ name: String) -> Int64? { if case .count(let value) = self[name] { value } else { nil } }
+  /// Returns the size in bytes of a name; nil if absent or of another type.
+  public func byteSize(_ name: String) -> Int64? { if case .byteSize(let value) = self[name] { value } else { nil } }
   /// Returns the duration of a name; nil if absent or of another type.
   public func duration(_ name: String) -> Interval? { if case .duration(let value) = self[name] { value } else { nil } }
 }

@@ -11,6 +11,7 @@ import Testing
   private static let ownWords: [String: String] = [
     "to": "argument of faults", "code": "key of ends", "count": "expectation and JSON member", "name": "JSON member",
     "role": "key of NAT peers and of profiles", "size": "key of video",
+    "bitrate": "key of audio and video", "dtls": "key of peers and word of faults",
   ]
 
   @Test func `no word of a product stands in the sources of Scenarios`() throws {

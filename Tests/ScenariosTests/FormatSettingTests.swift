@@ -6,16 +6,18 @@ import Testing
 
 /// Settings of an app that depend on each other.
 @Suite struct FormatSettingTests {
-  private static func load(_ settings: String) -> [String] {
+  private static func load(_ settings: String, media: String = "synthetic", and entry: String = "") -> [String] {
     let text = """
       callsim: 1
       id: test
+      media: \(media)
       peers:
         alice: { profile: connectycube, network: home, settings: { \(settings) } }
         bob: { profile: connectycube, network: home }
       timeline:
         - { at: 3s, do: alice.call, to: bob }
         - { when: bob.session.state == pending, do: bob.accept }
+        \(entry)
         - { after: 5s, of: alice.connected, do: alice.hangup }
       expect:
         - { ends: alice, code: hung-up }
@@ -36,5 +38,14 @@ import Testing
     #expect(
       Self.load("audio-reset: false") == ["W414 'audio-reset' changes nothing: it needs callkit: true"])
     #expect(Self.load("callkit: true, audio-reset: false") == [])
+  }
+
+  @Test func `an action on sound and pictures themselves needs real media`() {
+    let recording = "- { after: 1s, of: alice.connected, do: alice.start-recording }"
+    #expect(
+      Self.load("several-sessions: false", and: recording) == [
+        "E412 alice.start-recording needs sound and pictures, and packets of synthetic media hold a level and a number"
+      ])
+    #expect(Self.load("several-sessions: false", media: "real", and: recording) == [])
   }
 }

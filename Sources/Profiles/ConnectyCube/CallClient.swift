@@ -23,6 +23,8 @@ final class CallClient {
   private var formerAudio: AudioSession?
   /// The app's use of CallKit; nil without.
   private(set) var callKit: CallKitUse?
+  /// The recorders of closed sessions that still write their files.
+  private var recorders: [CallRecorder] = []
   private var isMuted = false
   private var isHeld = false
   private var isCameraOff = false
@@ -71,6 +73,7 @@ final class CallClient {
     }
     guard !users.contains(environment.userID) else { throw ActionError("a user cannot call itself") }
     trace.set(PeerEvents.accepted.name, true)
+    hurryRecorders(of: users)
     let session = ConnectyCubeSession(
       id: newID(), initiator: environment.userID, others: users, isVideo: video, of: self)
     begin(session, on: "createNewSession")
@@ -156,6 +159,25 @@ final class CallClient {
 
   private func updateMicrophone() {
     for session in sessions { session.setTracks { $0.isAudioEnabled = !isMuted && !isHeld } }
+  }
+
+  /// Returns the recorder of the session that is shown, and the opponent.
+  func recorder() throws(ActionError) -> (CallRecorder, Opponent?) {
+    let session = try current()
+    guard let recorder = session.recorder else {
+      throw refuse(
+        "cc.recorder_unavailable",
+        settings.isLowPerformance ? "the device has no recorder" : "a session of more than two users has no recorder")
+    }
+    return (recorder, session.opponents.first)
+  }
+
+  /// Gives the buffers of an opponent's audio to a sink, or to none.
+  func setAudioSink(_ isOn: Bool, for user: String) throws(ActionError) {
+    guard let opponent = try session(with: user).opponent(user), !opponent.isClosed else {
+      throw ActionError("no connection to \(user)")
+    }
+    do { try opponent.setAudioSink(isOn) } catch { throw ActionError("\(error)") }
   }
 
   func requireVideo() throws(ActionError) {
@@ -318,6 +340,7 @@ final class CallClient {
       ended.insert(signal.sessionID)
       return refuse(signal, from: sender)
     }
+    hurryRecorders(of: others)
     let session = ConnectyCubeSession(
       id: signal.sessionID, initiator: initiator, others: others, isVideo: signal.isVideo ?? false, of: self)
     begin(session, on: "didReceiveNewSession")
@@ -348,12 +371,24 @@ final class CallClient {
     if callKit == nil, isLast { deinitializeAudio() }
     session.enter(.closed, on: event)
     sessions.remove(at: index)
+    if let recorder = session.recorder { close(recorder) }
     if !sessions.contains(where: \.isVideo) { stopScreenShare() }
     showSpeaker()
     session.notify("sessionDidClose")
     trace.end(code)
     callKit?.closed(session, code)
     if let next = self.session { goBack(to: next) }
+  }
+
+  private func close(_ recorder: CallRecorder) {
+    recorders.append(recorder)
+    recorder.onGone = { [weak self, unowned recorder] in self?.recorders.removeAll { $0 === recorder } }
+    recorder.sessionClosed()
+  }
+
+  /// Ends what a closed session with one of the users still records: the next one has a recorder of its own.
+  private func hurryRecorders(of users: [String]) {
+    for recorder in recorders where users.contains(recorder.user) { recorder.hurry() }
   }
 
   /// Shows the session that goes on after another one has ended.
@@ -385,8 +420,12 @@ final class CallClient {
 
   func shutDown() {
     callKit?.shutDown()
-    for session in sessions { session.shutDown() }
+    for session in sessions {
+      session.shutDown()
+      session.recorder?.hurry()
+    }
     sessions = []
+    for recorder in recorders { recorder.hurry() }
     stopScreenShare()
     deinitializeAudio()
   }

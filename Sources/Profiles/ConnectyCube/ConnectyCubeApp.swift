@@ -55,6 +55,13 @@ public final class ConnectyCubeApp: CallApp {
       try client.shareScreen(at: action.values.count("fps"), adapts: action.values.flag("adapts") ?? true)
     case "stop-screen-share":
       guard client.stopScreenShare() else { throw ActionError("the screen is not shared") }
+    case "recorder-format": try client.recorder().0.setFormat { $0.set(action.values) }
+    case "start-recording":
+      let (recorder, opponent) = try client.recorder()
+      try recorder.start(opponent?.connection)
+    case "stop-recording": try client.recorder().0.stop()
+    case "add-audio-sink", "remove-audio-sink":
+      try client.setAudioSink(action.name == "add-audio-sink", for: action.values.text("user") ?? "")
     case "switch-camera":
       try client.requireVideo()
       guard environment.device.switchCamera() else { throw ActionError("the device has no other camera") }
@@ -87,5 +94,16 @@ public final class ConnectyCubeApp: CallApp {
   public func shutDown() {
     client.shutDown()
     chat.shutDown()
+  }
+}
+
+extension RecordingFormat {
+  /// Takes the parameters that an action gives.
+  fileprivate mutating func set(_ values: NamedValues) {
+    if let width = values.count("width") { self.width = Int(clamping: width) }
+    if let height = values.count("height") { self.height = Int(clamping: height) }
+    if let bitrate = values.rate("bitrate") { self.bitrate = bitrate }
+    if let rate = values.count("fps") { frameRate = Int(clamping: rate) }
+    if let rotation = values.text("rotation").flatMap({ Int($0) }).flatMap(Rotation.init) { self.rotation = rotation }
   }
 }

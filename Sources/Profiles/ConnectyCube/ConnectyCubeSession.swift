@@ -27,6 +27,8 @@ final class ConnectyCubeSession {
   private let began: Instant
   /// How long a call rings here, from its first signal on.
   private var ringGuard: PeerTimer? { didSet { oldValue?.cancel() } }
+  /// The recorder of a session of two users, on a device that is fast enough.
+  let recorder: CallRecorder?
   /// The end code of the opponent who left last.
   private var lastCode = "failed"
 
@@ -43,6 +45,9 @@ final class ConnectyCubeSession {
     environment = client.environment
     began = environment.clock.now
     isAccepted = initiator == environment.userID
+    recorder =
+      others.count == 1 && !client.settings.isLowPerformance
+      ? CallRecorder(of: others[0], id, space: client.settings.recorderSpace, environment) : nil
     opponents = others.map { Opponent($0, of: self, environment.trace.to($0)) }
   }
 

@@ -34,6 +34,10 @@ struct ConnectyCubeSettings {
   let audioMode: AudioSession.Mode
   /// The time between reports of the statistics; nil for none.
   let statsReportInterval: Interval?
+  /// Whether the device is one of those on which sessions have no recorder.
+  let isLowPerformance: Bool
+  /// The bytes that the device has for a recording; nil for any number.
+  let recorderSpace: Int?
   /// How the app uses CallKit; nil if it does not.
   let callKit: CallKitSettings?
 
@@ -51,6 +55,8 @@ struct ConnectyCubeSettings {
     audioMode = values.text("audio-mode") == Self.videoChat ? .videoChat : .voiceChat
     let reports = values.duration("stats-report-interval") ?? .zero
     statsReportInterval = reports > .zero ? max(reports, Self.leastStatsReportInterval) : nil
+    isLowPerformance = values.flag("low-performance") ?? false
+    recorderSpace = values.byteSize("recorder-space").map { Int(clamping: $0) }
     callKit = values.flag(ConnectyCubeApp.callKit) == true ? CallKitSettings(values) : nil
   }
 

@@ -9,10 +9,10 @@ extension ConnectyCubeApp {
   public static let vocabulary = ProfileVocabulary(
     profile: "connectycube",
     summary: "Calls of up to four users in a mesh, signalled by XMPP headline messages that a caller repeats.",
-    machines: [session, chat, opponent, opponentSession],
-    actions: actions,
+    machines: [session, chat, opponent, opponentSession, recorder],
+    actions: actions + recorderActions,
     messages: messages,
-    events: events,
+    events: events + recorderEvents,
     endCodes: endCodes,
     errorCodes: [
       code("cc.no_answer", "An opponent did not answer within the answer interval."),
@@ -25,6 +25,11 @@ extension ConnectyCubeApp {
       code("cc.too_many_participants", "A call has at most four participants."),
       code(
         "cc.audio_device", "The audio device could not be changed: the session is inactive, or its mode forbids it."),
+      code(
+        "cc.recorder_unavailable", "The session has no recorder: it has more than two users, or the device is too slow."
+      ),
+      code("cc.recorder_active", "The recorder is at work: it cannot be started, and its parameters cannot be set."),
+      code("cc.recorder_failed", "The recorder failed: its space is used up, or something could not be coded."),
       code("cc.bad_stats_string", "The text of a report of the statistics has not the form that is documented."),
       code("cc.bad_signal", "A stanza was no signal of a call, or was incomplete, and was ignored."),
     ],
@@ -41,7 +46,7 @@ extension ConnectyCubeApp {
       ValueDeclaration(
         "active-speaker", .peer,
         "the opponent with the highest audioReceivedOutputLevel in the last reports; none where nobody has any"),
-    ] + reportValues,
+    ] + reportValues + recorderValues,
     settings: [
       ParameterDeclaration(
         "answer-interval", .duration, "the time in which opponents must answer, at least 10s; 45s",
@@ -79,7 +84,7 @@ extension ConnectyCubeApp {
         "stats-report-interval", .duration,
         "the time between reports of the statistics of each connection, at least 100ms, or 0s for none; 0s",
         provenance: .documented),
-    ] + callKitSettings,
+    ] + recorderSettings + callKitSettings,
     servers: [ServerDeclaration(chatServer, "passes XMPP messages between users that are connected")],
     connections: .peers)
 
@@ -167,7 +172,7 @@ extension ConnectyCubeApp {
   private static let userInfo = ParameterDeclaration(
     "user-info", .text, "what the app adds to the signal", provenance: .documented)
 
-  private static let opponentParameter = ParameterDeclaration(
+  static let opponentParameter = ParameterDeclaration(
     "user", .peer, required: true, "the opponent", provenance: .documented)
 
   private static let actions = [

@@ -90,6 +90,19 @@ final class Opponent: PeerConnectionDelegate {
     trace.set("remote-audio.muted", isMuted)
   }
 
+  private var audioSink: AudioSink?
+
+  /// Gives the buffers of the remote audio track to a sink of the app, or to none.
+  func setAudioSink(_ isOn: Bool) throws(SessionError) {
+    guard let connection else { throw .invalidState("there is no track yet") }
+    audioSink?.tell()
+    audioSink = nil
+    guard isOn else { return try connection.setAudioSink(nil) }
+    let sink = AudioSink(trace, at: session.environment.clock.now)
+    try connection.setAudioSink { sink.take($0) }
+    audioSink = sink
+  }
+
   /// Enables or disables the local tracks: a disabled one sends silence, or black pictures.
   func apply(_ tracks: ConnectyCubeSession.Tracks) {
     if let microphone { connection?.setTrackEnabled(tracks.isAudioEnabled, of: microphone) }
@@ -234,6 +247,8 @@ final class Opponent: PeerConnectionDelegate {
     (dialling, limit, reporter) = (nil, nil, nil)
     audioReceivedOutputLevel = 0
     (pendingOffer, dialledOffer) = (nil, nil)
+    audioSink?.tell()
+    audioSink = nil
     connection?.close()
     connection = nil
   }

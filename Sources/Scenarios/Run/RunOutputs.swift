@@ -15,6 +15,8 @@ public struct RunOutputs {
   public var keyLog: ((String) -> Void)?
   /// Receives the audio that a peer's speaker played: 48 kHz mono.
   public var heard: ((_ peer: String, Span<Int16>) -> Void)?
+  /// Receives a file that a peer's app has recorded, with its name.
+  public var recorded: ((_ name: String, _ bytes: [UInt8]) -> Void)?
   /// Receives the output of an external program after its exit.
   public var wrote: ((ProgramAccount) -> Void)?
   /// Receives the story when the run has ended or failed.

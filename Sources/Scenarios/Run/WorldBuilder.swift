@@ -186,7 +186,8 @@ struct WorldBuilder {
     let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }
     world.add(
       VirtualPeer(
-        configuration, app: profile.app, on: host, of: simulator, keyLog: learn, heard: heard))
+        configuration, app: profile.app, on: host, of: simulator, keyLog: learn, heard: heard,
+        recorded: outputs.recorded))
   }
 
   /// The servers of the peer's profile, by the names that its vocabulary has for them.

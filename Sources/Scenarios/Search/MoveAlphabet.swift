@@ -9,6 +9,8 @@ package struct MoveAlphabet: Sendable {
   package struct Participant: Sendable {
     package let name: String
     package let vocabulary: ProfileVocabulary
+    /// The actions that the scenario's media allow.
+    package let actions: [ActionDeclaration]
     package let interfaces: [String]
     /// The messages that may be sent to the app, those that only apps send included.
     package let messages: [MessageDeclaration]
@@ -43,7 +45,9 @@ package struct MoveAlphabet: Sendable {
     let types = fuzz.messages.map(\.value)
     participants = scenario.apps(registry).map { peer, vocabulary in
       Participant(
-        name: peer.name, vocabulary: vocabulary, interfaces: peer.interfaces.map(\.name),
+        name: peer.name, vocabulary: vocabulary,
+        actions: vocabulary.actions.filter { scenario.media == .real || !$0.needsRealMedia },
+        interfaces: peer.interfaces.map(\.name),
         messages: vocabulary.messages.filter { types.isEmpty || types.contains($0.name) })
     }
     let puppets = scenario.peers.filter { $0.stack == .puppet }.map(\.name)

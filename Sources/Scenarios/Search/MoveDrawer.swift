@@ -149,8 +149,8 @@ struct MoveDrawer: ~Copyable {
 
   private mutating func action() -> TimelineEntry.Effect? {
     let participant = choices.pick(alphabet.participants)
-    guard !participant.vocabulary.actions.isEmpty else { return nil }
-    let action = choices.pick(participant.vocabulary.actions)
+    guard !participant.actions.isEmpty else { return nil }
+    let action = choices.pick(participant.actions)
     var arguments: [(String, Value)] = []
     for parameter in action.parameters where parameter.isRequired {
       guard parameter.isPeer else { return nil }

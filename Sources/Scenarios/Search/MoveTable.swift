@@ -90,7 +90,7 @@ package struct MoveTable: Sendable {
   private static func actions(
     of participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet
   ) -> [TimelineEntry.Effect] {
-    participant.vocabulary.actions.flatMap { action -> [TimelineEntry.Effect] in
+    participant.actions.flatMap { action -> [TimelineEntry.Effect] in
       let peers = action.parameters.filter { $0.isPeer && $0.isRequired }
       guard action.parameters.allSatisfy({ !$0.isRequired || $0.isPeer }), peers.count < 2 else { return [] }
       guard let peer = peers.first else {

@@ -19,6 +19,8 @@ package final class ConnectionEnvironment {
   var dataChannels: DataChannels?
   /// The tracks that connections pass on to each other; nil before a connection forwards.
   var forwarding: ForwardingTable?
+  /// The recorded files of the device; nil for a server.
+  var recordingFiles: RecordingFiles?
   var onClose: ((any PeerConnection) -> Void)?
   /// Closed connections that still release their TURN allocations.
   private var lingering: [any PeerConnection] = []

@@ -85,6 +85,23 @@ public protocol PeerConnection: AnyObject {
   /// - Throws: `notSupported` where a program plays the sound.
   func setReceivedAudioEnabled(_ enabled: Bool) throws(SessionError)
 
+  /// Gives the decoded sound of the received tracks to a sink, 10 ms in each buffer, or with nil to none. It comes before
+  /// ``setReceivedAudioEnabled(_:)`` silences it. The sink must not call the connection.
+  ///
+  /// - Throws: `notSupported` with synthetic media, which have no samples, and where a program plays the sound.
+  func setAudioSink(_ sink: ((AudioBuffer) -> Void)?) throws(SessionError)
+
+  /// Records the connection from now on: the pictures that it shows, and the mix of the sound that it sends and plays.
+  ///
+  /// - Parameters:
+  ///   - limit: The bytes of pictures and sound at which the recording fails; nil for none.
+  ///   - onFailure: Called once if the recording fails, with the reason.
+  /// - Throws: `notSupported` with synthetic media and where a program plays the sound, `invalidState` while another
+  ///   recording is in progress and for a format with a problem.
+  func startRecording(
+    _ format: RecordingFormat, limit: Int?, onFailure: @escaping (String) -> Void
+  ) throws(SessionError) -> CallRecording
+
   /// Sets what a server does with a video that it forwards, where the way to the subscriber does not hold it. No part of
   /// W3C.
   func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) throws(SessionError)
@@ -195,6 +212,18 @@ extension PeerConnection {
     _ observer: @escaping (Transceiver.ID, AudioLevelIndication) -> Void
   ) throws(SessionError) {
     throw .notSupported("forwarding")
+  }
+
+  /// Throws `notSupported`, as a connection does whose sound this process does not have.
+  public func setAudioSink(_ sink: ((AudioBuffer) -> Void)?) throws(SessionError) {
+    throw .notSupported("a sink for audio")
+  }
+
+  /// Throws `notSupported`, as a connection does whose sound this process does not have.
+  public func startRecording(
+    _ format: RecordingFormat, limit: Int?, onFailure: @escaping (String) -> Void
+  ) throws(SessionError) -> CallRecording {
+    throw .notSupported("recording")
   }
 
   /// Enables or disables every track.

@@ -2,6 +2,7 @@ internal import CallCore
 internal import Codecs
 internal import ICE
 internal import PeerSession
+internal import Pictures
 internal import SCTP
 internal import SDP
 internal import Statistics
@@ -21,6 +22,10 @@ final class SessionConnection: PeerConnection {
   private let forwards: Bool
   private var audioLevelObserver: ((Transceiver.ID, AudioLevelIndication) -> Void)?
   private var isClosed = false
+  private var recording: CallRecording?
+  private var audioSink: ((AudioBuffer) -> Void)?
+  /// The picture that is shown, for a recording that begins.
+  private var shownPicture: VideoFrame?
 
   init(
     configuration: SessionConfiguration, random: RandomSource, subject: String, environment: ConnectionEnvironment
@@ -256,6 +261,9 @@ final class SessionConnection: PeerConnection {
     isClosed = true
     delegate = nil
     audioLevelObserver = nil
+    audioSink = nil
+    recording?.stop()
+    recording = nil
     environment.keep(self)
     driver.close()
     host.close()
@@ -284,6 +292,10 @@ final class SessionConnection: PeerConnection {
       environment.beginVideo(self, settings: video, sends: false)
     }
     environment.device.shown(at: frame.rendered)
+    if let picture = frame.picture {
+      shownPicture = picture
+      recording?.take(picture)
+    }
     guard let contentID = frame.contentID else { return }
     environment.videoRecord.show(
       VideoRecord.Shown(ssrc: frame.ssrc, timestamp: frame.timestamp, contentID: contentID, at: frame.rendered),
@@ -295,6 +307,12 @@ final class SessionConnection: PeerConnection {
   /// Sends the frame of the microphone, which has one channel. A session in stereo gets it in both.
   func sendAudio(_ samples: Span<Int16>) {
     environment.audioRecord.begin(samples)
+    let isHeard = send(samples)
+    if isHeard { recording?.take(sent: samples) }
+  }
+
+  /// Returns whether a track sends the frame and not silence in its place.
+  private func send(_ samples: Span<Int16>) -> Bool {
     guard stereoFrame != nil else { return record(samples) }
     var frame = stereoFrame.take() ?? []
     frame.removeAll(keepingCapacity: true)
@@ -302,12 +320,17 @@ final class SessionConnection: PeerConnection {
       frame.append(samples[index])
       frame.append(samples[index])
     }
-    record(frame.span)
-    stereoFrame = frame
+    defer { stereoFrame = frame }
+    return record(frame.span)
   }
 
-  private func record(_ samples: Span<Int16>) {
-    driver.sendAudio(samples) { environment.audioRecord.record($0, at: environment.clock.now) }
+  private func record(_ samples: Span<Int16>) -> Bool {
+    var isHeard = false
+    driver.sendAudio(samples) {
+      environment.audioRecord.record($0, at: environment.clock.now)
+      if !$0.isMuted { isHeard = true }
+    }
+    return isHeard
   }
 
   func sendAudio(_ level: AudioLevel, duration: Interval) {
@@ -322,12 +345,48 @@ final class SessionConnection: PeerConnection {
   func playAudio(sampleCount count: Int, into output: inout OutputSpan<Int16>) -> AudioLevel? {
     let start = output.count
     let played = driver.playAudio(sampleCount: count, into: &output)
+    if let audioSink, start < output.count { give(output.span, after: start, to: audioSink) }
     if !playsAudio {
       var samples = output.mutableSpan
       for index in start..<samples.count { samples[index] = 0 }
     }
     environment.audioRecord.play(count, from: played.place, over: subject, at: environment.clock.now)
     environment.audioRecord.hear(output.span, after: start, from: played.place, over: subject)
+    if let recording { record(output.span, after: start, length: count, in: recording) }
     return playsAudio ? played.level : played.level.map { _ in .silence }
+  }
+
+  // MARK: What an app gets of the sound
+
+  func setAudioSink(_ sink: ((AudioBuffer) -> Void)?) throws(SessionError) {
+    guard environment.media == .real else { throw .notSupported("synthetic media have no samples for a sink") }
+    audioSink = sink
+  }
+
+  private func give(_ output: Span<Int16>, after start: Int, to sink: (AudioBuffer) -> Void) {
+    let samples = (start..<output.count).map { output[$0] }
+    sink(AudioBuffer(samples: samples, channelCount: 1, sampleRate: audioSampleRate, time: environment.clock.now))
+  }
+
+  func startRecording(
+    _ format: RecordingFormat, limit: Int?, onFailure: @escaping (String) -> Void
+  ) throws(SessionError) -> CallRecording {
+    guard environment.media == .real, let files = environment.recordingFiles else {
+      throw .notSupported("synthetic media have no pictures and no sound to record")
+    }
+    guard recording?.isOver ?? true else { throw .invalidState("a recording is in progress") }
+    if let problem = format.problem { throw .invalidState(problem) }
+    let begun: CallRecording
+    do throws(CodecError) {
+      begun = try CallRecording(format, limit: limit, clock: environment.clock, files: files, onFailure: onFailure)
+    } catch { throw .invalidState("\(error)") }
+    if let shownPicture { begun.take(shownPicture) }
+    recording = begun
+    return begun
+  }
+
+  private func record(_ output: Span<Int16>, after start: Int, length: Int, in recording: CallRecording) {
+    let samples = start < output.count ? (start..<output.count).map { output[$0] } : []
+    recording.take(played: samples[...], length: length)
   }
 }

@@ -1,6 +1,6 @@
 extension KeyCases {
   /// The actions and settings of the profile ConnectyCube.
-  static let connectyCube: [KeyCase] = actionsOfConnectyCube + settingsOfConnectyCube
+  static let connectyCube: [KeyCase] = actionsOfConnectyCube + recorderOfConnectyCube + settingsOfConnectyCube
 
   private static func cube(
     alice: String = "", bob: String = "", timeline: String = "", rest: String = "", talk: String = "2s"
@@ -96,6 +96,51 @@ extension KeyCases {
       "stop-screen-share", at: "900ms", "alice.stop-screen-share",
       in: filmed("  - { at: 600ms, do: alice.share-screen }\n<>")),
     action("switch-camera", at: "600ms", "alice.switch-camera", in: filmed("<>")),
+  ]
+
+  private static func sunk(_ timeline: String) -> String { cube(timeline: timeline, rest: "media: real") }
+  private static func thrice(_ timeline: String) -> String {
+    sunk(timeline).replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")
+  }
+
+  private static func format(_ parameter: String, _ values: [String]) -> KeyCase {
+    KeyCase(
+      "connectycube action recorder-format.\(parameter)", values,
+      cube(timeline: "  - { at: 600ms, do: alice.recorder-format, \(parameter): <> }"))
+  }
+
+  private static let recorderOfConnectyCube: [KeyCase] = [
+    action("recorder-format", at: "600ms", "alice.recorder-format, fps: 20"),
+    format("width", ["320", "480"]), format("height", ["240", "320"]), format("bitrate", ["100kbps", "200kbps"]),
+    format("fps", ["10", "20"]),
+    KeyCase(
+      words: "connectycube action recorder-format.rotation",
+      cube(
+        timeline:
+          "  - { at: 600ms, do: alice.recorder-format, rotation: 270 }\n  - { at: 700ms, do: alice.recorder-format, rotation: <> }"
+      )
+    ),
+    action("start-recording", at: "600ms", "alice.start-recording", in: filmed("<>")),
+    action(
+      "stop-recording", at: "900ms", "alice.stop-recording",
+      in: filmed("  - { at: 600ms, do: alice.start-recording }\n<>")),
+    action("add-audio-sink", at: "600ms", "alice.add-audio-sink, user: bob", in: sunk("<>")),
+    action(
+      "remove-audio-sink", at: "900ms", "alice.remove-audio-sink, user: bob",
+      in: sunk("  - { at: 600ms, do: alice.add-audio-sink, user: bob }\n<>")),
+    KeyCase(
+      "connectycube action add-audio-sink.user", ["bob", "carol"],
+      thrice("  - { at: 600ms, do: alice.add-audio-sink, user: <> }")),
+    KeyCase(
+      "connectycube action remove-audio-sink.user", ["bob", "carol"],
+      thrice(
+        "  - { at: 600ms, do: alice.add-audio-sink, user: bob }\n  - { at: 900ms, do: alice.remove-audio-sink, user: <> }"
+      )),
+    KeyCase(words: "connectycube setting low-performance", cube(alice: ", settings: { low-performance: <> }")),
+    KeyCase(
+      "connectycube setting recorder-space", ["1kB", "1000kB"],
+      filmed("  - { at: 600ms, do: alice.start-recording }")
+        .replacing(filmed.alice, with: "\(filmed.alice), settings: { recorder-space: <> }")),
   ]
 
   /// A call between two apps with CallKit, of which one has a setting more.

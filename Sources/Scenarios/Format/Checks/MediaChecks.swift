@@ -42,6 +42,21 @@ enum MediaChecks {
       at: value.span, hint: "add media: real at the top, or media: synthetic, which is faster")
   }
 
+  /// Reports actions on sound or pictures themselves with synthetic media.
+  static func checkActions(_ scenario: Scenario, _ reading: inout Reading) {
+    guard scenario.media == .synthetic else { return }
+    for entry in scenario.timeline {
+      guard case .action(let name, let action, _) = entry.effect,
+        let profile = scenario.peer(name)?.profile.flatMap({ reading.registry.vocabulary($0.value) }),
+        profile.action(action)?.needsRealMedia == true
+      else { continue }
+      reading.report(
+        .conflictingKeys,
+        "\(name).\(action) needs sound and pictures, and packets of synthetic media hold a level and a number",
+        at: entry.span, hint: "write media: real at the top")
+    }
+  }
+
   /// Reports a key that needs both sides of a call, when no other peer has it on. The wishes of programs are unknown.
   private static func check(
     _ key: String, _ value: Bool?, of peer: Scenario.Peer, _ audio: YAMLNode?, _ scenario: Scenario,

@@ -65,6 +65,7 @@ struct CellReader {
     ProgramChecks.checkRelays(scenario, substituted, &reading)
     if scenario.peers.contains(where: { $0.stack == .external && $0.hasCallStack }) { scenario.media = .real }
     MediaChecks.check(scenario, substituted, &reading)
+    MediaChecks.checkActions(scenario, &reading)
     VideoChecks.check(scenario, substituted, &reading)
     DataChannelChecks.check(scenario, &reading)
     if draft.media == nil { MediaChecks.checkQuality(scenario, &reading) }

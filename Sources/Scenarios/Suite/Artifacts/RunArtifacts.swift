@@ -34,6 +34,7 @@ final class RunArtifacts {
     outputs.tap = packets
     outputs.keyLog = { packets.writeSecrets(keyLog: $0.hasSuffix("\n") ? $0 : $0 + "\n") }
     outputs.heard = { [unowned self] peer, samples in append(samples, heardBy: peer) }
+    outputs.recorded = { [unowned self] name, bytes in store(bytes, in: name) }
     outputs.wrote = { [unowned self] account in
       write(account.output, to: "\(account.name).stdout.txt")
       write(account.errors, to: "\(account.name).stderr.txt")
@@ -46,6 +47,15 @@ final class RunArtifacts {
     guard failure == nil, !bytes.isEmpty else { return }
     do throws(FileError) {
       try Self.write(String(decoding: bytes, as: UTF8.self), to: "\(folder)/\(name)")
+    } catch { failure = error }
+  }
+
+  private func store(_ bytes: [UInt8], in name: String) {
+    guard failure == nil else { return }
+    do throws(FileError) {
+      let sink = try FileSink(path: "\(folder)/\(name)")
+      sink.write(bytes.span.bytes)
+      try sink.close()
     } catch { failure = error }
   }
 
