@@ -22,6 +22,7 @@ import Vocabulary
     ("security/candidate-flood", ""), ("data/closing", "[by=alice,to=bob]"), ("connectycube/push-lost", ""),
     ("connectycube/two-sessions", "[first=bob]"), ("twilio/track-switched-off", "[profile=grid]"),
     ("vonage/views-in-background", "[early=false]"),
+    ("connectycube/dtls-off-on-both-sides", ""),
   ]
 
   /// Kinds that no run of a test writes, each with the reason.
@@ -30,7 +31,6 @@ import Vocabulary
     ProgramEvents.output.name: "of a real program", ProgramEvents.agent.name: "of a real program",
     ProgramEvents.failed.name: "of a real program", ProgramEvents.frameDropped.name: "of a real program's interface",
     ProgramEvents.interfaces.name: "of a real program's interface",
-    HarnessEvents.cleartext.name: "needs a stack that does not protect media: JudgeInvariantTests has one's packets",
   ]
 
   /// All statistics and qualities of a peer, the values of its NAT and what crosses the wire.

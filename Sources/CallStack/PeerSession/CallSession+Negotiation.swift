@@ -221,7 +221,11 @@ extension CallSession {
     }
     if transport.remote.endOfCandidates { ice.endOfRemoteCandidates(at: now) }
     hasStartedICE = true
-    if configuration.protection == .dtlsSRTP { try associate(with: transport) }
+    let hasDTLS = !transport.remote.fingerprints.isEmpty
+    hasAgreedOnCleartext = configuration.dtlsPolicy == .off && !hasDTLS
+    if configuration.protection == .dtlsSRTP, configuration.dtlsPolicy != .off, hasDTLS {
+      try associate(with: transport)
+    }
   }
 
   /// Closes the transport with its last section (RFC 9429 section 5.11). The next section gets a new transport: new
@@ -233,6 +237,7 @@ extension CallSession {
       role: .controlling, settings: configuration.ice, random: random.stream("ice/\(transportNumber)"), at: now)
     replaceAssociation()
     remoteFingerprints = []
+    hasAgreedOnCleartext = false
     (hasStartedICE, isRestarting, hasProvisionalPeer) = (false, false, false)
     localCandidates = []
     unresolved = []
@@ -281,7 +286,7 @@ extension CallSession {
     let candidates = restart == nil ? localCandidates.map(obfuscation.shown) : []
     return TransportParameters(
       usernameFragment: credentials.ufrag, password: credentials.password,
-      fingerprints: [fingerprint], candidates: candidates.map(\.description),
+      fingerprints: configuration.dtlsPolicy == .off ? [] : [fingerprint], candidates: candidates.map(\.description),
       endOfCandidates: iceGatheringState == .complete && !candidates.isEmpty,
       defaultEndpoint: restart == nil ? defaultEndpoint : nil)
   }

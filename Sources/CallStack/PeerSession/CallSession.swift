@@ -43,6 +43,10 @@ public final class CallSession: SansIO {
   var inbound: SRTPContext?
   /// Whether both SRTP contexts exist.
   var hasKeys = false
+  /// Whether the descriptions of both sides are without DTLS, as this side wants.
+  var hasAgreedOnCleartext = false
+  /// Whether RTP goes without SRTP.
+  var isUnprotected: Bool { configuration.protection == .none || hasAgreedOnCleartext }
   var media: MediaTransport
   /// The data channels; nil until the application or a negotiation asks for them.
   var data: DataTransport?
@@ -94,7 +98,7 @@ public final class CallSession: SansIO {
   public var iceConnectionState: ICEConnectionState { ice.connectionState }
   /// W3C `RTCDtlsTransport.state`.
   public var dtlsState: DTLSTransportState {
-    configuration.protection == .none && ice.canSend ? .connected : dtls.state
+    isUnprotected && ice.canSend ? .connected : dtls.state
   }
 
   /// Makes a session.
@@ -114,7 +118,8 @@ public final class CallSession: SansIO {
       (descriptions.audio, descriptions.video) = (descriptions.audio.forwardable, descriptions.video.forwardable)
     }
     descriptions.answersPassively = configuration.answersPassively
-    if configuration.dataChannels, configuration.protection == .dtlsSRTP {
+    descriptions.needsFingerprint = configuration.dtlsPolicy == .required
+    if configuration.dataChannels, configuration.protection == .dtlsSRTP, configuration.dtlsPolicy != .off {
       descriptions.data = DataTransport.description
     }
     jsep = JSEPSession(descriptions)
@@ -296,7 +301,7 @@ public final class CallSession: SansIO {
   public func close(at now: Instant) {
     guard enter(at: now) else { return }
     closingPath = ice.sendingPath(at: self.now)
-    media.end(saysGoodbye: hasKeys || configuration.protection == .none)
+    media.end(saysGoodbye: hasKeys || isUnprotected)
     closeDataTransport()
     dtls.close(at: self.now)
     ice.close(at: self.now)

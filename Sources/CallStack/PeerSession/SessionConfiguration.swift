@@ -163,6 +163,16 @@ package enum MediaProtection: String, Sendable, CaseIterable {
   case none
 }
 
+/// The use of DTLS-SRTP by a session.
+public enum DTLSPolicy: Hashable, Sendable {
+  /// DTLS is used, and a remote side without it is refused (RFC 8827 section 6.5).
+  case required
+  /// DTLS is used; a remote side without it is not refused, and neither side sends media.
+  case offered
+  /// DTLS is not used: with a remote side that does not use it either, RTP goes unprotected. No data channels.
+  case off
+}
+
 /// A local network interface on which a session may gather candidates.
 package struct LocalInterface: Hashable, Sendable {
   /// The address of the bound UDP socket, used in host candidates.
@@ -214,6 +224,8 @@ public struct SessionConfiguration: Sendable {
   /// The way in which media is made.
   public var media = MediaFidelity.real
   package var protection = MediaProtection.dtlsSRTP
+  /// The use of DTLS.
+  public var dtlsPolicy = DTLSPolicy.required
   /// The DTLS identity, shared by all sessions of a peer.
   public var certificate: Certificate
   /// The date of this side.

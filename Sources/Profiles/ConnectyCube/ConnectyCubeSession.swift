@@ -56,6 +56,8 @@ final class ConnectyCubeSession {
   /// Limits the bit rates of a description by `b=AS` lines.
   func limited(_ sdp: String) -> String { settings.bandwidth.limiting(sdp) }
 
+  var usesDTLS: Bool { settings.usesDTLS }
+
   var statsReportInterval: Interval? { settings.statsReportInterval }
 
   /// Shows who is talking: the opponent whose voice is the loudest.
@@ -250,9 +252,12 @@ final class ConnectyCubeSession {
 
   // MARK: Connections
 
-  /// Without a candidate of the other side ICE never fails.
-  func startSetupLimit(of opponent: Opponent) {
-    opponent.limit = environment.clock.schedule(after: settings.setupTimeout) { [weak self, weak opponent] in
+  /// Without a candidate of the other side ICE never fails; nor does it where one side uses DTLS and the other does not.
+  func startSetupLimit(of opponent: Opponent, agreesOnDTLS: Bool) {
+    let time =
+      agreesOnDTLS
+      ? settings.setupTimeout : min(settings.setupTimeout, ConnectyCubeSettings.disagreementTimeout)
+    opponent.limit = environment.clock.schedule(after: time) { [weak self, weak opponent] in
       guard let self, let opponent else { return }
       failed(opponent, wasConnected: false)
     }

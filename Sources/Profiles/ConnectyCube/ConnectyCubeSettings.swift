@@ -17,6 +17,9 @@ struct ConnectyCubeSettings {
   /// The least times that the SDK takes.
   static let leastAnswerInterval = Interval.seconds(10)
   static let leastDiallingInterval = Interval.seconds(3)
+  /// The time after which a connection fails whose sides do not agree on DTLS: a harness default, within the time in
+  /// which ICE fails.
+  static let disagreementTimeout = Interval.seconds(18)
   /// The least time between reports: a harness default.
   static let leastStatsReportInterval = Interval.milliseconds(100)
 
@@ -34,6 +37,8 @@ struct ConnectyCubeSettings {
   let audioMode: AudioSession.Mode
   /// The time between reports of the statistics; nil for none.
   let statsReportInterval: Interval?
+  /// Whether connections use DTLS.
+  let usesDTLS: Bool
   /// Whether the device is one of those on which sessions have no recorder.
   let isLowPerformance: Bool
   /// The bytes that the device has for a recording; nil for any number.
@@ -55,6 +60,7 @@ struct ConnectyCubeSettings {
     audioMode = values.text("audio-mode") == Self.videoChat ? .videoChat : .voiceChat
     let reports = values.duration("stats-report-interval") ?? .zero
     statsReportInterval = reports > .zero ? max(reports, Self.leastStatsReportInterval) : nil
+    usesDTLS = values.flag("dtls") ?? true
     isLowPerformance = values.flag("low-performance") ?? false
     recorderSpace = values.byteSize("recorder-space").map { Int(clamping: $0) }
     callKit = values.flag(ConnectyCubeApp.callKit) == true ? CallKitSettings(values) : nil

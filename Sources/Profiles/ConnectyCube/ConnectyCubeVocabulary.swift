@@ -81,6 +81,9 @@ extension ConnectyCubeApp {
         "audio-mode", .choice([ConnectyCubeSettings.voiceChat, ConnectyCubeSettings.videoChat]),
         "the mode of the audio session; voice-chat", provenance: .documented),
       ParameterDeclaration(
+        "dtls", .flag, "use DTLS-SRTP; false sends media in cleartext, to users who do the same; true",
+        provenance: .documented),
+      ParameterDeclaration(
         "stats-report-interval", .duration,
         "the time between reports of the statistics of each connection, at least 100ms, or 0s for none; 0s",
         provenance: .documented),

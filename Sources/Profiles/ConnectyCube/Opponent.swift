@@ -64,7 +64,7 @@ final class Opponent: PeerConnectionDelegate {
   // MARK: Tracks
 
   private func open() throws(SessionError) -> any PeerConnection {
-    let connection = session.environment.connections.make(to: id)
+    let connection = session.environment.connections.make(to: id, dtls: session.usesDTLS ? .offered : .off)
     connection.delegate = self
     self.connection = connection
     microphone = try connection.addTrack()
@@ -127,7 +127,7 @@ final class Opponent: PeerConnectionDelegate {
     guard let sdp = pendingOffer else { throw .invalidState("no offer of \(id)") }
     let connection = try open()
     pendingOffer = nil
-    startConnecting(on: "accept")
+    startConnecting(with: sdp)
     try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: session.limited(sdp)))
     let answer = try connection.createAnswer()
     guard !answer.rejectsEverything else { throw .noCommonCodec }
@@ -139,7 +139,7 @@ final class Opponent: PeerConnectionDelegate {
   /// Takes the user's answer to the dialled offer.
   func answered(_ sdp: String) throws(SessionError) {
     (dialling, dialledOffer) = (nil, nil)
-    startConnecting(on: "accept")
+    startConnecting(with: sdp)
     let answer = SessionDescriptionText(.answer, sdp: session.limited(sdp))
     try connection?.setRemoteDescription(answer)
     guard !answer.rejectsEverything else { throw .noCommonCodec }
@@ -147,9 +147,11 @@ final class Opponent: PeerConnectionDelegate {
     sendLocalCandidates()
   }
 
-  private func startConnecting(on event: String) {
-    enter(.connecting, on: event)
-    session.startSetupLimit(of: self)
+  /// - Parameter sdp: The user's description.
+  private func startConnecting(with sdp: String) {
+    enter(.connecting, on: "accept")
+    let hasDTLS = sdp.split(separator: "\r\n").contains { $0.hasPrefix("a=fingerprint:") }
+    session.startSetupLimit(of: self, agreesOnDTLS: hasDTLS == session.usesDTLS)
     notify("startedConnectingToUser")
   }
 

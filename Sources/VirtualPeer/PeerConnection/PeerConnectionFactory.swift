@@ -1,5 +1,5 @@
 package import CallCore
-package import PeerSession
+public import PeerSession
 package import Statistics
 package import Vocabulary
 
@@ -43,11 +43,14 @@ public final class PeerConnectionFactory {
 
   /// Makes a new connection, which gathers on the interfaces that are up.
   ///
-  /// - Parameter name: The id of the remote user, or the declared name of the remote server; with
-  /// ``ConnectionNames/named(_:)`` the name that the vocabulary declares, with ``ConnectionNames/single`` nil.
-  public func make(to name: String? = nil) -> any PeerConnection {
+  /// - Parameters:
+  ///   - name: The id of the remote user, or the declared name of the remote server; with
+  ///     ``ConnectionNames/named(_:)`` the name that the vocabulary declares, with ``ConnectionNames/single`` nil.
+  ///   - dtls: The use of DTLS, which a program in place of the stack decides itself.
+  public func make(to name: String? = nil, dtls: DTLSPolicy = .required) -> any PeerConnection {
     count += 1
     let subject = subject(of: name)
+    configuration.dtlsPolicy = dtls
     let connection = stack.makeConnection(
       configuration, random: environment.random.scoped("connection/\(count)"), subject: subject,
       environment: environment)

@@ -174,6 +174,9 @@ extension KeyCases {
   private static let settingsOfConnectyCube: [KeyCase] =
     withCallKit + [
       KeyCase(
+        words: "connectycube setting dtls",
+        cube(alice: ", settings: { dtls: <> }", bob: ", settings: { dtls: false }")),
+      KeyCase(
         "connectycube setting stats-report-interval", ["0s", "500ms", "1s"],
         cube(alice: ", settings: { stats-report-interval: <> }")),
       KeyCase(

@@ -35,7 +35,7 @@ extension CallSession {
   /// Receives SRTP. Only authenticated media reaches statistics and the jitter buffer: forged packets have no effect.
   private func receiveMedia(_ datagram: RawSpan, on path: Path) {
     guard datagram.byteCount <= maximumDatagramSize else { return discard("oversized", on: path) }
-    guard configuration.protection == .dtlsSRTP else {
+    guard !isUnprotected else {
       return accept(datagram, on: path, byteCount: datagram.byteCount)
     }
     guard hasKeys else { return discard("media-before-keys", on: path) }
@@ -106,7 +106,7 @@ extension CallSession {
 
   private func nextMedia(into buffer: inout OutputSpan<UInt8>) -> Bool {
     defer { media.takeToneChanges { events.append(.toneChange($1, sender: $0)) } }
-    guard configuration.protection == .dtlsSRTP else {
+    guard !isUnprotected else {
       guard let packet = media.next(into: &buffer, at: now) else { return false }
       note(packet, buffer.count)
       return true
@@ -181,7 +181,7 @@ extension CallSession {
     timeHandshake(by: pair)
     dtls.bind(to: pair.path, at: now)
     if Defect.rolloverForgottenOnPathChange.isPlanted, hasKeys, dtls.role == .client { installKeys() }
-    if configuration.protection == .none { media.start(at: now) }
+    if isUnprotected { media.start(at: now) }
     if traffic.selectedPairChanges > 1 { media.changeRoute(at: now) }
     events.append(
       .selectedCandidatePairChange(

@@ -15,7 +15,7 @@ extension CallSession {
 
   /// Whether a packet of media would leave now.
   var canSendMedia: Bool {
-    (hasKeys || configuration.protection == .none) && ice.sendingPath(at: now) != nil
+    (hasKeys || isUnprotected) && ice.sendingPath(at: now) != nil
   }
 
   /// The sources of video that were sent, without those that only repair.

@@ -9,6 +9,7 @@ package struct TransportParameters: Hashable, Sendable {
   package var password: String
   package var options: [String]
   package var isLite: Bool
+  /// The certificate's fingerprints; empty without DTLS.
   package var fingerprints: [Fingerprint]
   /// The candidates gathered so far, as `a=candidate` text with or without `candidate:` in front.
   package var candidates: [String]

@@ -1,5 +1,9 @@
 /// One `m=` section (RFC 8866 §5.14).
 package struct MediaDescription: Hashable, Sendable {
+  /// RTP with DTLS-SRTP (RFC 5764 §8), and without any protection (RFC 4585).
+  static let securedProtocol = "UDP/TLS/RTP/SAVPF"
+  static let cleartextProtocol = "RTP/AVPF"
+
   /// The media type: `audio`, `video`, `application` or any other.
   package var type: String
   package var port: UInt16

@@ -94,7 +94,7 @@ extension SessionDescription {
   /// Returns whether a candidate fits the generation; one without a fragment fits any.
   fileprivate func hasUsernameFragment(_ fragment: String?, at index: Int) -> Bool {
     guard media.indices.contains(index) else { return false }
-    return fragment == nil || (try? transport(at: index))?.usernameFragment == fragment
+    return fragment == nil || (try? transport(at: index, needsFingerprint: false))?.usernameFragment == fragment
   }
 }
 

@@ -36,7 +36,10 @@ extension JSEPSession {
       }
       let capabilities = capabilities(transceiver)
       var content = SectionWriter.Content(
-        kind: transceiver.kind, mid: mids[index], direction: transceiver.direction,
+        kind: transceiver.kind,
+        transportProtocol: parameters.fingerprints.isEmpty
+          ? MediaDescription.cleartextProtocol : MediaDescription.securedProtocol,
+        mid: mids[index], direction: transceiver.direction,
         codecs: payloadTypes.codecs(for: capabilities.codecs),
         headerExtensions: identifiers.headerExtensions(for: capabilities.headerExtensions),
         sender: transceiver.direction.sends ? transceiver.sender : nil, capabilities: capabilities)

@@ -5,7 +5,7 @@ extension JSEPSession {
   mutating func apply(_ pair: DescriptionPair, isFinal: Bool, effects: inout DescriptionEffects) throws(JSEPError) {
     let negotiated = try negotiatedTransport(pair)
     let credentials = try negotiated.map { transport throws(JSEPError) in
-      try pair.local.transport(at: transport.mLineIndex)
+      try pair.local.transport(at: transport.mLineIndex, needsFingerprint: configuration.needsFingerprint)
     }
     for position in transceivers.indices {
       guard let index = transceivers[position].mLineIndex, index < pair.answer.media.count else { continue }
@@ -55,7 +55,7 @@ extension JSEPSession {
   func negotiatedTransport(_ pair: DescriptionPair) throws(JSEPError) -> NegotiatedTransport? {
     let tag = pair.answer.bundle.first.flatMap { mid in pair.answer.media.firstIndex { $0.mid == mid } }
     guard let index = tag ?? pair.answer.media.firstIndex(where: { $0.port != 0 }) else { return nil }
-    let remote = try pair.remote.transport(at: index)
+    let remote = try pair.remote.transport(at: index, needsFingerprint: configuration.needsFingerprint)
     let setup = try pair.isLocalOffer ? ownSetup(answeredBy: remote) : ownSetup(answering: remote)
     return NegotiatedTransport(mid: pair.answer.media[index].mid, mLineIndex: index, remote: remote, setup: setup)
   }
@@ -101,12 +101,15 @@ extension JSEPSession {
   func checkOfferedTransport(_ offer: SessionDescription, effects: inout DescriptionEffects) throws(JSEPError) {
     let live = offer.media.indices.filter { isLive(offer.media[$0]) }
     for index in live {
-      let remote = try offer.transport(at: index)
+      let remote = try offer.transport(at: index, needsFingerprint: configuration.needsFingerprint)
       if remote.setup == .holdconn { throw .invalidSetup(.holdconn) }
       if let setup = remote.setup, setup != .actpass, setup == runningSetup(with: remote) { throw .setupChanged }
     }
     let tagged = offer.bundle.first.flatMap { tag in live.first { offer.media[$0].mid == tag } } ?? live.first
-    if let tagged { effects.isRemoteICERestart = isRestart(try offer.transport(at: tagged)) }
+    if let tagged {
+      effects.isRemoteICERestart = isRestart(
+        try offer.transport(at: tagged, needsFingerprint: configuration.needsFingerprint))
+    }
   }
 }
 

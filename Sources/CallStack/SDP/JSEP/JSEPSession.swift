@@ -13,6 +13,8 @@ package struct JSEPSession: ~Copyable {
     package var data: SCTPDescription?
     /// Whether `a=setup:actpass` is answered with `passive` (RFC 8842 §5.3).
     package var answersPassively = false
+    /// Whether a remote side without DTLS is refused (RFC 8827 §6.5).
+    package var needsFingerprint = true
 
     package init(sessionID: UInt64, audio: MediaCapabilities, video: MediaCapabilities) {
       self.sessionID = sessionID

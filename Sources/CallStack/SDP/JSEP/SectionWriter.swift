@@ -17,7 +17,7 @@ struct SectionWriter {
 
   struct Content {
     var kind: MediaKind
-    var transportProtocol = "UDP/TLS/RTP/SAVPF"
+    var transportProtocol = MediaDescription.securedProtocol
     /// The MID; nil toward a peer whose sections have none.
     var mid: String?
     var direction: MediaDirection
@@ -123,7 +123,7 @@ struct SectionWriter {
     attributes.append("ice-ufrag", transport.usernameFragment)
     attributes.append("ice-pwd", transport.password)
     for fingerprint in transport.fingerprints { attributes.append("fingerprint", fingerprint.text) }
-    attributes.append("setup", setup.rawValue)
+    if !transport.fingerprints.isEmpty { attributes.append("setup", setup.rawValue) }
   }
 
   private func appendMedia(_ content: Content, to attributes: inout AttributeList, place: Place) {

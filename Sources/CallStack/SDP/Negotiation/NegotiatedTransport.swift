@@ -4,6 +4,7 @@ package struct TransportDescription: Hashable, Sendable {
   package let password: String
   package let options: [String]
   package let isLite: Bool
+  /// The certificate's fingerprints; empty for a side without DTLS.
   package let fingerprints: [Fingerprint]
   /// The DTLS role in the description.
   package let setup: SetupRole?
@@ -44,21 +45,23 @@ extension SessionDescription {
 
   /// Returns the transport of the section at `index`, completed from the session section (RFC 8839 §5.4).
   ///
+  /// - Parameter needsFingerprint: whether one without DTLS is an error.
   /// - Throws: the reason why the section has no transport.
-  func transport(at index: Int) throws(JSEPError) -> TransportDescription {
+  func transport(at index: Int, needsFingerprint: Bool = true) throws(JSEPError) -> TransportDescription {
     let sections = transportSections(of: index, in: bundle).map { media[$0].attributes } + [attributes]
     guard let fragments = sections.first(where: { $0.iceUsernameFragment != nil && $0.icePassword != nil }),
       let fragment = fragments.iceUsernameFragment, let password = fragments.icePassword
     else { throw .missingICECredentials(mLineIndex: index) }
-    guard let secured = sections.first(where: { !$0.fingerprints.isEmpty }) else {
-      throw .missingFingerprint(mLineIndex: index)
+    let fingerprints = sections.lazy.map(\.fingerprints).first { !$0.isEmpty } ?? []
+    if fingerprints.isEmpty, needsFingerprint { throw .missingFingerprint(mLineIndex: index) }
+    guard fingerprints.isEmpty || fingerprints.contains(where: \.isUsable) else {
+      throw .unusableFingerprint(mLineIndex: index)
     }
-    guard secured.fingerprints.contains(where: \.isUsable) else { throw .unusableFingerprint(mLineIndex: index) }
     let candidates = candidateSections(of: index).map { media[$0].attributes }
     return TransportDescription(
       usernameFragment: fragment, password: password,
       options: sections.first { !$0.iceOptions.isEmpty }?.iceOptions ?? [],
-      isLite: attributes.contains("ice-lite"), fingerprints: secured.fingerprints,
+      isLite: attributes.contains("ice-lite"), fingerprints: fingerprints,
       setup: sections.first { $0.setup != nil }?.setup,
       candidates: candidates.flatMap(\.candidates),
       endOfCandidates: candidates.contains { $0.contains("end-of-candidates") }
