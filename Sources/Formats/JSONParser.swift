@@ -165,18 +165,25 @@ private struct JSONParser {
   mutating func parseString() throws(JSONError) -> String {
     offset += 1
     var utf8: [UInt8] = []
-    while let byte = current {
+    while true {
+      // In runs: descriptions are long, and little in them is escaped.
+      let start = offset
+      while offset < bytes.count, Self.isPlain(bytes[offset]) { offset += 1 }
+      utf8 += bytes[start..<offset]
+      guard let byte = current else { throw failure(.unexpectedEnd) }
       offset += 1
       switch byte {
       case UInt8(ascii: "\""):
         guard let text = String(validating: utf8, as: UTF8.self) else { throw failure(.badUTF8) }
         return text
       case UInt8(ascii: "\\"): try parseEscape(into: &utf8)
-      case 0..<0x20: throw failure(.unexpectedCharacter)
-      default: utf8.append(byte)
+      default: throw failure(.unexpectedCharacter)
       }
     }
-    throw failure(.unexpectedEnd)
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
   mutating func parseEscape(into utf8: inout [UInt8]) throws(JSONError) {

@@ -113,7 +113,13 @@ final class Negotiator: PeerConnectionDelegate {
 
   private static func fragment(of sdp: String) -> Substring? {
     let key = "a=ice-ufrag:"
-    return sdp.split(whereSeparator: \.isNewline).first { $0.hasPrefix(key) }?.dropFirst(key.count)
+    var rest = sdp[...]
+    while !rest.isEmpty {
+      let end = rest.utf8.firstIndex { $0 == 0x0A || $0 == 0x0D } ?? rest.endIndex
+      if rest[..<end].utf8.starts(with: key.utf8) { return rest[..<end].dropFirst(key.count) }
+      rest = rest[end...].dropFirst()
+    }
+    return nil
   }
 
   // MARK: What the other side says

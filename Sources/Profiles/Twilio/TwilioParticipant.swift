@@ -18,6 +18,13 @@ final class TwilioParticipant {
     let error: Int64?
   }
 
+  /// A published track that comes in.
+  struct Publication {
+    let sid: String
+    let track: MediaStreamTrack
+    let priority: TwilioTrackPriority
+  }
+
   let user: String
   let identity: String
   let sid: String
@@ -28,6 +35,8 @@ final class TwilioParticipant {
   private(set) var state = "connected"
   private(set) var revision: Int64 = 1
   var tracks: [Track] = []
+  /// Those of the tracks that come in.
+  var publications: [Publication] = []
   /// The revision of the client's tracks.
   var tracksRevision: Int64 = 0
   /// The senders of the tracks of others, by their sids; nil for one that the connection cannot send.

@@ -228,6 +228,7 @@ public final class TwilioRoomServer: CallServer {
     negotiator.changed = { [weak participant] part in
       if let participant { participant.send("update", participant.negotiator.fields(of: part)) }
     }
+    _ = room.readTracks(of: participant)
     room.tracksChanged()
   }
 
@@ -275,6 +276,7 @@ public final class TwilioRoomServer: CallServer {
       ])
     apply(message, of: participant)
     room.tell(of: participant)
+    _ = room.readTracks(of: participant)
     room.tracksChanged()
   }
 
@@ -286,7 +288,7 @@ public final class TwilioRoomServer: CallServer {
       room.tell(of: participant)
     }
     apply(message, of: participant)
-    if hasChanged || message["description"] != nil { room.tracksChanged() }
+    if room.readTracks(of: participant) || hasChanged { room.tracksChanged() }
   }
 
   private func apply(_ message: MessageContent, of participant: TwilioParticipant) {

@@ -100,30 +100,24 @@ final class TwilioServerRoom {
 
   /// Gives all participants the tracks that there are now.
   func tracksChanged() {
-    let publications = publishedTracks
-    for participant in participants { subscribe(participant, to: publications) }
+    for participant in participants { subscribe(participant) }
     speakers.update(participants)
     quality.update(participants)
   }
 
-  /// A published track that comes in.
-  private struct Publication {
-    let owner: TwilioParticipant
-    let sid: String
-    let track: MediaStreamTrack
-    let priority: TwilioTrackPriority
-  }
-
-  private var publishedTracks: [Publication] {
-    participants.flatMap { owner -> [Publication] in
-      let transceivers = owner.seat.transceivers
-      return owner.tracks.compactMap { track in
-        guard let sid = track.sid, var received = owner.transceiver(of: track, among: transceivers)?.receiver.track
-        else { return nil }
-        received.id = sid
-        return Publication(owner: owner, sid: sid, track: received, priority: track.priority)
-      }
+  /// Reads which of a participant's tracks come in.
+  ///
+  /// - Returns: whether these are others than before. Most descriptions change nothing: they answer for the tracks of others.
+  func readTracks(of participant: TwilioParticipant) -> Bool {
+    let transceivers = participant.seat.transceivers
+    let publications = participant.tracks.compactMap { track -> TwilioParticipant.Publication? in
+      guard let sid = track.sid, var received = participant.transceiver(of: track, among: transceivers)?.receiver.track
+      else { return nil }
+      received.id = sid
+      return .init(sid: sid, track: received, priority: track.priority)
     }
+    defer { participant.publications = publications }
+    return publications.map(\.sid) != participant.publications.map(\.sid)
   }
 
   /// What a participant learns of the dominant speaker; nil unless it asks.
@@ -142,12 +136,12 @@ final class TwilioServerRoom {
   }
 
   /// Sends a participant the tracks of the others, and no more those that are gone; offers if that changed anything.
-  private func subscribe(_ participant: TwilioParticipant, to publications: [Publication]) {
-    let wanted = publications.filter { $0.owner !== participant }
+  private func subscribe(_ participant: TwilioParticipant) {
+    let wanted = participants.flatMap { $0 === participant ? [] : $0.publications }
     var hasChanged = false
     let seat = participant.seat
     let sids = Set(wanted.map(\.sid))
-    for sid in participant.subscriptions.keys.sorted() where !sids.contains(sid) {
+    for sid in participant.subscriptions.keys.filter({ !sids.contains($0) }).sorted() {
       if let sender = participant.subscriptions[sid] ?? nil {
         try? seat.stop(sender)
         hasChanged = true

@@ -300,18 +300,20 @@ final class ForwardingSendStream: RetransmittingStream {
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
   var sources: [UInt32] { [rtp.ssrc] + (retransmissionSSRC.map { [$0] } ?? []) }
 
+  private func owns(_ ssrc: UInt32) -> Bool { ssrc == rtp.ssrc || ssrc == retransmissionSSRC }
+
   /// Counts a packet as sent.
   ///
   /// - Returns: whether the packet belongs to this stream.
   func departed(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
-    guard sources.contains(packet.header.ssrc) else { return false }
+    guard owns(packet.header.ssrc) else { return false }
     rtp.departed(packet, bytes, at: now)
     if packet.header.marker, !packet.isRetransmission { framesSent += 1 }
     return true
   }
 
   /// Notes that a packet will not be sent.
-  func dropped(_ packet: OutgoingPacket) { if sources.contains(packet.header.ssrc) { rtp.dropped(packet) } }
+  func dropped(_ packet: OutgoingPacket) { if owns(packet.header.ssrc) { rtp.dropped(packet) } }
 
   // MARK: Reports and feedback
 

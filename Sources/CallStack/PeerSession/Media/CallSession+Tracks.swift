@@ -107,13 +107,13 @@ extension CallSession {
   func reportEnds(_ effects: DescriptionEffects) {
     for channel in media.channels where !channel.state.isStopped {
       guard let mid = channel.state.mid else { continue }
-      if effects.tracksRemoved.contains(channel.state.transceiver) {
+      if effects.tracksRemoved.contains(channel.transceiver) {
         channel.state.isAnnounced = false
         if !channel.state.isMuted { events.append(.mute(mid: mid)) }
         channel.state.isMuted = true
         events.append(.removeTrack(mid: mid))
       }
-      if effects.stopped.contains(channel.state.transceiver) { events.append(.ended(mid: mid)) }
+      if effects.stopped.contains(channel.transceiver) { events.append(.ended(mid: mid)) }
     }
   }
 

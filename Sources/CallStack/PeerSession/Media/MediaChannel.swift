@@ -19,6 +19,15 @@ enum MediaChannel {
     }
   }
 
+  /// The transceiver of ``state``, without a copy of the rest: every packet and description looks for it.
+  var transceiver: Transceiver.ID {
+    switch self {
+    case .audio(let channel): channel.state.transceiver
+    case .video(let channel): channel.state.transceiver
+    case .forwarding(let channel): channel.state.transceiver
+    }
+  }
+
   var state: ChannelState {
     get {
       switch self {

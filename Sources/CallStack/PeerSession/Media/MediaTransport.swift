@@ -108,7 +108,7 @@ final class MediaTransport {
   }
 
   func parameters(of transceiver: Transceiver.ID) -> [EncodingParameters] {
-    channels.first { $0.state.transceiver == transceiver }?.state.encodings ?? [EncodingParameters()]
+    channels.first { $0.transceiver == transceiver }?.state.encodings ?? [EncodingParameters()]
   }
 
   func setParameters(
@@ -148,13 +148,13 @@ final class MediaTransport {
 
   /// Ends sending, at once and for good.
   func removeTrack(of transceiver: Transceiver.ID) {
-    guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
+    guard let channel = channels.first(where: { $0.transceiver == transceiver }) else { return }
     end(channel)
   }
 
   /// Ends sending and receiving, at once and for good.
   func stop(_ transceiver: Transceiver.ID) {
-    guard let channel = channels.first(where: { $0.state.transceiver == transceiver }) else { return }
+    guard let channel = channels.first(where: { $0.transceiver == transceiver }) else { return }
     end(channel)
     channel.stop()
   }
@@ -167,7 +167,7 @@ final class MediaTransport {
   }
 
   private func channel(of transceiver: Transceiver.ID, _ kind: MediaKind) -> MediaChannel {
-    if let known = channels.first(where: { $0.state.transceiver == transceiver }) { return known }
+    if let known = channels.first(where: { $0.transceiver == transceiver }) { return known }
     let made: MediaChannel =
       switch kind {
       case _ where configuration.forwards:
@@ -192,7 +192,7 @@ final class MediaTransport {
     for section in media { _ = channel(of: section.transceiver, section.kind) }
     for channel in channels {
       channel.apply(
-        media.first { $0.transceiver == channel.state.transceiver }, extensions: sent, random: random)
+        media.first { $0.transceiver == channel.transceiver }, extensions: sent, random: random)
     }
     let received = media.filter(\.direction.receives)
     owners = []
@@ -222,8 +222,8 @@ final class MediaTransport {
 
   /// Ends the channels of removed transceivers.
   func forgetAll(but transceivers: [Transceiver]) {
-    for channel in channels where !transceivers.contains(where: { $0.id == channel.state.transceiver }) { end(channel) }
-    channels.removeAll { channel in !transceivers.contains { $0.id == channel.state.transceiver } }
+    for channel in channels where !transceivers.contains(where: { $0.id == channel.transceiver }) { end(channel) }
+    channels.removeAll { channel in !transceivers.contains { $0.id == channel.transceiver } }
   }
 
   /// Starts media and RTCP on the connected transport.

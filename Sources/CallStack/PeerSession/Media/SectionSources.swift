@@ -79,5 +79,13 @@ extension SectionSources {
   }
 
   /// The time of the next picture or request.
-  var deadline: Instant? { isActive ? sources.lazy.compactMap(\.deadline).min() : nil }
+  var deadline: Instant? {
+    guard isActive else { return nil }
+    var earliest: Instant?
+    // A loop, because this is asked of every section for every packet.
+    for source in sources {
+      if let deadline = source.deadline { earliest = earliest.map { min($0, deadline) } ?? deadline }
+    }
+    return earliest
+  }
 }

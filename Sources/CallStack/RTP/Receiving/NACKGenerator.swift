@@ -86,7 +86,11 @@ package struct NACKGenerator: Sendable {
   }
 
   /// The time of the next request; nil when nothing is missing.
-  package var deadline: Instant? { missing.lazy.map(\.due).min() }
+  package var deadline: Instant? {
+    guard var earliest = missing.first?.due else { return nil }
+    for entry in missing where entry.due < earliest { earliest = entry.due }
+    return earliest
+  }
 
   /// Appends the numbers to request now, in order.
   package mutating func takeDue(at now: Instant, into numbers: inout [UInt16]) {

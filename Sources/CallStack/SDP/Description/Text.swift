@@ -15,7 +15,17 @@ extension StringProtocol {
 
   /// Returns the text as an unsigned decimal number; nil for a sign, other characters or overflow.
   func number<T: FixedWidthInteger>(_: T.Type = T.self) -> T? {
-    utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? T(self) : nil
+    // Without T(_:): descriptions of large rooms hold tens of thousands of numbers.
+    var result: T = 0
+    var isEmpty = true
+    for byte in utf8 {
+      guard byte >= 0x30, byte <= 0x39 else { return nil }
+      let (tens, overflows) = result.multipliedReportingOverflow(by: 10)
+      let (sum, overflowsToo) = tens.addingReportingOverflow(T(truncatingIfNeeded: byte - 0x30))
+      guard !overflows, !overflowsToo else { return nil }
+      (result, isEmpty) = (sum, false)
+    }
+    return isEmpty ? nil : result
   }
 
   var trimmed: Substring {

@@ -9,7 +9,7 @@ extension JSEPSession {
     else { throw .wrongState(signalingState) }
     let accepted = acceptedSections(of: offer)
     let bundle = offer.bundle.filter { mid in accepted.contains { offer.media[$0.key].mid == mid } }
-    let tagged = transportIndex(answering: offer)
+    let tagged = transportIndex(answering: offer, among: accepted)
 
     var setup = SetupRole.active
     if let tagged {
@@ -51,8 +51,9 @@ extension JSEPSession {
         let transceiver = transceivers.first(where: { $0.mLineIndex == index && !$0.isStopping && !$0.isStopped })
       else { continue }
       let wanted = capabilities(transceiver).codecs
-      let codecs = section.codecs(answeredBy: wanted, inTheirOrder: transceiver.codecPreferences != nil)
-      let role = section.codecs.mainRole
+      let offered = section.codecs
+      let codecs = offered.answered(by: wanted, inTheirOrder: transceiver.codecPreferences != nil)
+      let role = offered.mainRole
       if codecs.contains(where: { $0.role == role }) { accepted[index] = .media(transceiver, codecs) }
     }
     if let data = configuration.data, let index = dataSection.association.mLineIndex, offer.media[index].sctp != nil {
@@ -68,10 +69,14 @@ extension JSEPSession {
   /// Returns the section whose transport an answer uses: the first of the bundle that is not rejected (RFC 9143
   /// §7.3.1).
   func transportIndex(answering offer: SessionDescription) -> Int? {
-    let accepted = acceptedSections(of: offer).keys
-    let tag = offer.bundle.lazy.compactMap { tag in offer.media.firstIndex { $0.mid == tag } }.first(
-      where: accepted.contains)
-    return tag ?? accepted.min()
+    transportIndex(answering: offer, among: acceptedSections(of: offer))
+  }
+
+  private func transportIndex(answering offer: SessionDescription, among accepted: [Int: Accepted]) -> Int? {
+    let tag = offer.bundle.lazy.compactMap { tag in offer.media.firstIndex { $0.mid == tag } }.first {
+      accepted[$0] != nil
+    }
+    return tag ?? accepted.keys.min()
   }
 
   private func content(
@@ -133,13 +138,14 @@ extension JSEPSession {
   }
 }
 
-extension MediaDescription {
+extension [CodecDescription] {
   /// Returns the formats of an answer: the common codecs with the offerer's payload types (RFC 9429 §5.3.1).
-  func codecs(answeredBy capabilities: [CodecCapability], inTheirOrder: Bool) -> [CodecDescription] {
-    let offered = codecs
+  func answered(by capabilities: [CodecCapability], inTheirOrder: Bool) -> [CodecDescription] {
+    let identities = capabilities.map { CodecIdentity($0) }
     var matches: [(offered: CodecDescription, capability: CodecCapability)] = []
-    for codec in offered {
-      guard let capability = capabilities.first(where: { CodecIdentity($0) == codec.identity }),
+    for codec in self {
+      let identity = codec.identity
+      guard let capability = zip(capabilities, identities).first(where: { $0.1 == identity })?.0,
         !matches.contains(where: { $0.capability == capability })
       else { continue }
       matches.append((codec, capability))
@@ -157,7 +163,7 @@ extension MediaDescription {
       var codec = CodecDescription(match.capability, payloadType: match.offered.payloadType)
       codec.feedback = match.capability.feedback.filter { match.offered.feedback.contains($0) }
       codec.parameters = .forAnswer(codec.name, offered: match.offered.parameters, local: codec.parameters)
-      guard match.capability.retransmission, let own = offered.retransmission(of: codec.payloadType) else {
+      guard match.capability.retransmission, let own = retransmission(of: codec.payloadType) else {
         return [codec]
       }
       return [

@@ -163,12 +163,9 @@ extension JSEPSession {
     for position in transceivers.indices {
       guard let index = transceivers[position].mLineIndex, index < remote.media.count else { continue }
       let section = remote.media[index]
-      // A section without a codec that we decode will be rejected, so it does not become a track.
-      let role = section.codecs.mainRole
-      let isUsable = section.codecs(
-        answeredBy: capabilities(transceivers[position]).codecs, inTheirOrder: false
-      ).contains { $0.role == role }
-      let sends = isUsable && !section.isRejected && remote.direction(of: section).sends
+      let sends =
+        !section.isRejected && remote.direction(of: section).sends
+        && hasUsableCodec(section, for: transceivers[position])
       guard sends != transceivers[position].association.hasRemoteTrack else { continue }
       transceivers[position].association.hasRemoteTrack = sends
       if sends {
@@ -177,5 +174,12 @@ extension JSEPSession {
         effects.tracksRemoved.append(transceivers[position].id)
       }
     }
+  }
+
+  /// Returns whether we decode a codec of a section: one without will be rejected, so it does not become a track.
+  private func hasUsableCodec(_ section: MediaDescription, for transceiver: Transceiver) -> Bool {
+    let codecs = section.codecs
+    let role = codecs.mainRole
+    return codecs.answered(by: capabilities(transceiver).codecs, inTheirOrder: false).contains { $0.role == role }
   }
 }

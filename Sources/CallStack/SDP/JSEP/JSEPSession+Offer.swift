@@ -9,16 +9,17 @@ extension JSEPSession {
     let slots = offerSlots()
     guard !slots.isEmpty else { throw .nothingToNegotiate }
     var mid = nextMid
+    let known = Set([current?.local, current?.remote].compactMap { $0 }.flatMap(\.media).compactMap(\.mid))
     let mids = slots.enumerated().map { index, slot in
       switch slot {
-      case .media(let transceiver): offerMid(transceiver.stable.mid, next: &mid)
-      case .data: offerMid(dataSection.stable.mid, next: &mid)
+      case .media(let transceiver): offerMid(transceiver.stable.mid, besides: known, next: &mid)
+      case .data: offerMid(dataSection.stable.mid, besides: known, next: &mid)
       case .rejected: current?.local.media[index].mid
       }
     }
     let bundle = offerBundle(slots, mids)
 
-    var payloadTypes = PayloadTypes(inUseBy: current?.local, current?.remote)
+    var payloadTypes = PayloadTypes(inUseBy: current)
     var identifiers = ExtensionIdentifiers(inUseBy: current?.local, current?.remote)
     let writer = SectionWriter(transport: parameters, setup: .actpass, isOffer: true)
     var sections: [MediaDescription] = []
@@ -114,9 +115,8 @@ extension JSEPSession {
     return slots
   }
 
-  private func offerMid(_ stable: String?, next: inout Int) -> String {
+  private func offerMid(_ stable: String?, besides known: Set<String>, next: inout Int) -> String {
     if let stable { return stable }
-    let known = [current?.local, current?.remote].compactMap { $0 }.flatMap(\.media).compactMap(\.mid)
     while known.contains("\(next)"), !Defect.takenMidGivenOut.isPlanted { next += 1 }
     defer { next += 1 }
     return "\(next)"

@@ -45,9 +45,13 @@ extension SessionDescription {
       let isSame = media[index].mid == before.mid && media[index].type == before.type
       guard wasDead || isSame else { throw .mLineMismatch(mLineIndex: index) }
     }
+    var places: [String: Int] = [:]
+    for (index, section) in media.enumerated() {
+      if let mid = section.mid, places[mid] == nil { places[mid] = index }
+    }
     for transceiver in transceivers {
       guard let mid = transceiver.stable.mid, let index = transceiver.stable.mLineIndex else { continue }
-      let now = media.firstIndex { $0.mid == mid } ?? index
+      let now = places[mid] ?? index
       guard now == index else { throw .mLineMismatch(mLineIndex: now) }
     }
   }
@@ -74,6 +78,7 @@ extension SessionDescription {
       }
     }
     for mid in bundle where !offered.contains(mid) { throw .invalidBundleGroup(mid: mid) }
-    for mid in bundle where section(mid: mid)?.port == 0 { throw .invalidBundleGroup(mid: mid) }
+    let rejected = Set(media.filter { $0.port == 0 }.compactMap(\.mid))
+    for mid in bundle where rejected.contains(mid) { throw .invalidBundleGroup(mid: mid) }
   }
 }

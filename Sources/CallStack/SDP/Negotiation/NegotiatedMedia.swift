@@ -52,19 +52,32 @@ package struct NegotiatedMedia: Hashable, Sendable {
 
 /// The two current descriptions, and which of them is the offer.
 struct DescriptionPair {
+  /// The descriptions; candidates that come later are added, which changes no format.
   var local: SessionDescription
   var remote: SessionDescription
   let isLocalOffer: Bool
+  /// The formats of each section, parsed once: every step of a negotiation reads them.
+  let localCodecs: [[CodecDescription]]
+  let remoteCodecs: [[CodecDescription]]
+
+  init(local: SessionDescription, remote: SessionDescription, isLocalOffer: Bool) {
+    self.local = local
+    self.remote = remote
+    self.isLocalOffer = isLocalOffer
+    localCodecs = local.media.map(\.codecs)
+    remoteCodecs = remote.media.map(\.codecs)
+  }
 
   var offer: SessionDescription { isLocalOffer ? local : remote }
   var answer: SessionDescription { isLocalOffer ? remote : local }
+  private var offerCodecs: [[CodecDescription]] { isLocalOffer ? localCodecs : remoteCodecs }
 
   /// Returns the result for the section at `index`; nil when it is rejected or has no media of ours.
   func media(at index: Int, mid: String, transceiver: Transceiver.ID) -> NegotiatedMedia? {
     let (ours, theirs) = (local.media[index], remote.media[index])
     guard answer.media[index].port != 0, let kind = ours.kind else { return nil }
     let all = formatPairs(at: index)
-    let role = offer.media[index].codecs.mainRole
+    let role = offerCodecs[index].mainRole
     let pairs = all.filter { $0.local.role == role }
     guard !pairs.isEmpty else { return nil }
     let helpers = all.filter { $0.local.role != role }
@@ -90,23 +103,23 @@ struct DescriptionPair {
 
   /// Returns the codecs that both sections list, in the answer's order, without formats that only assist.
   func codecPairs(at index: Int) -> [(local: CodecDescription, remote: CodecDescription)] {
-    let role = offer.media[index].codecs.mainRole
+    let role = offerCodecs[index].mainRole
     return formatPairs(at: index).filter { $0.local.role == role }
   }
 
   /// Returns the formats that both sections list, in the answer's order. Retransmission is part of the format that it
   /// assists.
   private func formatPairs(at index: Int) -> [(local: CodecDescription, remote: CodecDescription)] {
-    let ours = local.media[index].codecs
-    let theirs = remote.media[index].codecs
+    let (ours, theirs) = (localCodecs[index], remoteCodecs[index])
     let order = (isLocalOffer ? theirs : ours).filter {
       if case .retransmission = $0.role { false } else { true }
     }
+    let (ourIdentities, theirIdentities) = (ours.map(\.identity), theirs.map(\.identity))
     return order.compactMap { wanted in
-      guard let mine = ours.first(where: { $0.identity == wanted.identity }),
-        let yours = theirs.first(where: { $0.identity == wanted.identity })
+      let identity = wanted.identity
+      guard let mine = ourIdentities.firstIndex(of: identity), let yours = theirIdentities.firstIndex(of: identity)
       else { return nil }
-      return (mine, yours)
+      return (ours[mine], theirs[yours])
     }
   }
 
@@ -114,28 +127,28 @@ struct DescriptionPair {
   {
     let parameters = FormatParameters.forSending(
       pair.remote.name, remote: pair.remote.parameters, local: pair.local.parameters)
-    return codec(pair, pair.remote, parameters: parameters, at: index, in: remote)
+    return codec(pair, pair.remote, parameters: parameters, at: index, in: remoteCodecs)
   }
 
   private func receiveCodec(
     _ pair: (local: CodecDescription, remote: CodecDescription), at index: Int
   ) -> NegotiatedCodec {
-    codec(pair, pair.local, parameters: pair.local.parameters, at: index, in: local)
+    codec(pair, pair.local, parameters: pair.local.parameters, at: index, in: localCodecs)
   }
 
   /// Makes a codec with the receiver's payload type (RFC 3264 §5.1): theirs for sending, ours for receiving.
   private func codec(
     _ pair: (local: CodecDescription, remote: CodecDescription), _ numbered: CodecDescription,
-    parameters: FormatParameters, at index: Int, in receiver: SessionDescription
+    parameters: FormatParameters, at index: Int, in receiver: [[CodecDescription]]
   ) -> NegotiatedCodec {
     let both =
-      local.media[index].codecs.retransmission(of: pair.local.payloadType) != nil
-      && remote.media[index].codecs.retransmission(of: pair.remote.payloadType) != nil
+      localCodecs[index].retransmission(of: pair.local.payloadType) != nil
+      && remoteCodecs[index].retransmission(of: pair.remote.payloadType) != nil
     return NegotiatedCodec(
       name: pair.local.name, clockRate: pair.local.clockRate, channels: pair.local.channels,
       payloadType: numbered.payloadType,
       retransmissionPayloadType: both
-        ? receiver.media[index].codecs.retransmission(of: numbered.payloadType) : nil,
+        ? receiver[index].retransmission(of: numbered.payloadType) : nil,
       parameters: parameters,
       feedback: pair.local.feedback.filter { pair.remote.feedback.contains($0) })
   }

@@ -9,18 +9,20 @@ struct PayloadTypes {
   /// The payload type of each codec; our own if the remote side uses another. Only looked up, never iterated.
   private var numbers: [CodecIdentity: UInt8] = [:]
 
-  init(inUseBy descriptions: SessionDescription?...) {
-    if Defect.payloadTypeRemapped.isPlanted { return }
-    let sections = descriptions.compactMap { $0 }.flatMap(\.media)
-    for codec in sections.filter({ !$0.isRejected }).flatMap(\.codecs) {
-      isTaken[Int(codec.payloadType)] = true
-      if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
-    }
+  init(inUseBy current: DescriptionPair? = nil) {
+    guard let current, !Defect.payloadTypeRemapped.isPlanted else { return }
+    let sections =
+      Array(zip(current.local.media, current.localCodecs)) + Array(zip(current.remote.media, current.remoteCodecs))
+    for (section, codecs) in sections where !section.isRejected { for codec in codecs { take(codec) } }
     // The payload types of rejected sections keep their meaning too, unless a live section has reassigned them.
-    for codec in sections.filter(\.isRejected).flatMap(\.codecs) where !isTaken[Int(codec.payloadType)] {
-      isTaken[Int(codec.payloadType)] = true
-      if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
+    for (section, codecs) in sections where section.isRejected {
+      for codec in codecs where !isTaken[Int(codec.payloadType)] { take(codec) }
     }
+  }
+
+  private mutating func take(_ codec: CodecDescription) {
+    isTaken[Int(codec.payloadType)] = true
+    if numbers[codec.identity] == nil { numbers[codec.identity] = codec.payloadType }
   }
 
   /// Returns the payload type of a known codec, else a free one, or nil when there is none left.
