@@ -108,7 +108,7 @@ package.targets = [
   .target(
     name: "Profiles",
     dependencies: [
-      "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "Statistics", "VirtualPeer",
+      "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SCTP", "SDP", "Statistics", "VirtualPeer",
       "Vocabulary",
     ]),
   .target(

@@ -346,6 +346,11 @@ public final class VirtualPeer {
     connections.openConnections.count { ($0 as? SessionConnection)?.failDTLS() ?? false }
   }
 
+  /// Makes the data channels that the peer has opened fail. Returns their number.
+  package func failDataChannels() -> Int {
+    connections.openConnections.reduce(0) { $0 + (($1 as? SessionConnection)?.failDataChannels() ?? 0) }
+  }
+
   /// Steps the peer's wall clock. It applies to TLS connections made from now on; RTCP reports and statistics keep the
   /// date with which their peer connection began.
   package func jumpClock(by interval: Interval) {

@@ -22,7 +22,7 @@ public struct ParameterDeclaration: Sendable {
   public let role: Role?
   /// The flag among the settings without which this one changes nothing, or nil.
   public let need: String?
-  /// The flag among the settings beside which this one cannot be set, or nil.
+  /// The flag among the settings, or the other argument of the action, beside which this one cannot be set, or nil.
   public let bar: String?
 
   /// Declares a parameter.

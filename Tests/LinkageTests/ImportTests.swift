@@ -64,7 +64,7 @@ import Testing
     (
       "Profiles",
       [
-        "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SDP", "Statistics", "VirtualPeer",
+        "CallCore", "CExpat", "Digests", "PeerSession", "Formats", "ICE", "SCTP", "SDP", "Statistics", "VirtualPeer",
         "Vocabulary",
       ]
     ),

@@ -45,6 +45,25 @@ import Testing
     #expect(pair.a.messages(on: ours) == sent && pair.b.messages(on: announced.channel) == sent)
   }
 
+  @Test func `a channel that fails by itself closes at both ends, and another one may follow`() throws {
+    let (pair, ours) = try Self.call()
+    let theirs = try #require(pair.b.announced.first).channel
+    try pair.a.session.send(.string("lost"), on: ours, at: pair.now)
+    #expect(pair.b.session.failDataChannels(at: pair.now) == 0, "the other side has opened it")
+    #expect(pair.a.session.failDataChannels(at: pair.now) == 1)
+    for side in [pair.a, pair.b] { pair.drain(side) }
+    pair.run(for: .seconds(1))
+    #expect(pair.a.states(of: ours).suffix(2) == [.closing, .closed] && pair.b.states(of: theirs).last == .closed)
+    let next = try pair.a.session.createDataChannel("chat", at: pair.now)
+    pair.drain(pair.a)
+    pair.run(for: .seconds(1))
+    try pair.a.session.send(.string("again"), on: next, at: pair.now)
+    pair.drain(pair.a)
+    pair.run(for: .seconds(1))
+    let announced = try #require(pair.b.announced.last)
+    #expect(pair.b.messages(on: announced.channel) == [.string("again")])
+  }
+
   @Test func `data channels need no audio`() throws {
     let (pair, ours) = try Self.call(audio: false)
     #expect(pair.a.session.connectionState == .connected && pair.b.session.connectionState == .connected)

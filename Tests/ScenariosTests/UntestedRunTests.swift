@@ -132,6 +132,7 @@ import Testing
     ("nat.set, network: alice/wifi, ports_if_taken: sequential", "the NAT treated nothing otherwise"),
     ("clock.jump, peer: carol, by: 1h", "carol made no connection afterwards, and nothing else reads its clock"),
     ("dtls.fail, peer: alice", "alice had no connection with DTLS"),
+    ("data-channel.fail, peer: alice", "alice had opened no data channel"),
     ("nat.remap, network: empty", "the NAT had no mapping"),
     ("nat.set, network: empty, udp_idle: 5s", "no packet crossed the router"),
     ("firewall.block, network: alice/wifi, ports: [9999]", "the firewall dropped no packet"),

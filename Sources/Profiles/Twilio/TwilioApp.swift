@@ -36,6 +36,7 @@ public final class TwilioApp: CallApp {
       trace.set("\(name).published", false)
       trace.set("\(name).sid", "none")
     }
+    for name in ["published", "sent", "received"] { trace.set("data-track.\(name)", 0) }
     showSwitches()
     _ = TwilioRoster(trace, callbacks)
   }
@@ -51,10 +52,21 @@ public final class TwilioApp: CallApp {
     case "publish":
       guard let room, !room.isOver else { throw ActionError("in no room") }
       try room.publish(action.values.text("track-name") ?? "")
+    case "publish-data", "unpublish-data", "send-message": try performOnData(action)
     default:
       let account = account ?? TwilioAccount(environment)
       self.account = account
       try account.perform(action)
+    }
+  }
+
+  private func performOnData(_ action: UserAction) throws(ActionError) {
+    guard let room, !room.isOver else { throw ActionError("in no room") }
+    let name = action.values.text("track-name") ?? ""
+    switch action.name {
+    case "publish-data": try room.publishData(name, try TwilioDataArguments.settings(of: action))
+    case "unpublish-data": try room.unpublishData(name)
+    default: try room.send(try TwilioDataArguments.messages(of: action), onData: name)
     }
   }
 

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import SCTP
 internal import VirtualPeer
 
 /// The callbacks of the product's delegates, and what the trace shows of each.
@@ -23,6 +24,21 @@ struct TwilioCallbacks {
 
   /// Calls a callback about a track.
   func track(_ name: String) { queue.post { [environment] in environment.trace.set("track.callback", name) } }
+
+  /// Calls the callback of a message on a data track.
+  ///
+  /// - Parameter count: the number of messages so far.
+  func message(_ message: DataChannelMessage, from identity: String?, count: Int) {
+    queue.post { [environment] in
+      let trace = environment.trace
+      trace.set("data-track.sender", users: identity.map { [$0] } ?? [])
+      trace.set("data-track.bytes", message.byteCount)
+      if case .string(let text) = message { trace.set("data-track.text", String(text.prefix(1_000))) }
+      trace.set("data-track.received", count)
+      let isText = if case .string = message { true } else { false }
+      trace.set("track.callback", isText ? "remoteDataTrackDidReceiveString" : "remoteDataTrackDidReceiveData")
+    }
+  }
 
   /// Calls nothing any more.
   func shutDown() { queue.shutDown() }

@@ -19,10 +19,13 @@ enum TwilioCode {
     ("53204", "The server does not know the participant.", .server),
     ("53205", "Another participant took this identity.", .server),
     ("53304", "The participant has a track of that name already.", .me),
+    ("53306", "A message on a data track is too large.", .me),
+    ("53307", "Too much waits to be sent on a data track.", .me),
     ("53400", "The client cannot make or apply its own description.", .me),
     ("53402", "The client cannot apply the server's description.", .server),
     ("53403", "The server cannot apply the client's description.", .me),
     ("53405", "The media connection failed, or media stopped.", .network),
+    ("53406", "The transport of a data track failed.", .network),
     ("53407", "The DTLS handshake failed.", .network),
   ]
 
@@ -45,7 +48,7 @@ enum TwilioCode {
     }
   }
 
-  private static func isOfTrack(_ code: String) -> Bool { code.hasPrefix("533") }
+  private static func isOfTrack(_ code: String) -> Bool { code.hasPrefix("533") || code == "53406" }
 
   /// All codes, for values.
   static var names: [String] { ends.map(\.name) + table.filter { isOfTrack($0.code) }.map(\.code) }

@@ -1,5 +1,6 @@
 internal import CallCore
 internal import PeerSession
+internal import SCTP
 internal import SDP
 internal import VirtualPeer
 internal import Vocabulary
@@ -10,7 +11,7 @@ final class TwilioParticipant {
   struct Track {
     let id: String
     let name: String
-    let kind: MediaKind
+    let kind: TwilioTrackKind
     let priority: TwilioTrackPriority
     var isEnabled: Bool
     /// The publication's sid; nil when it was refused with ``error``.
@@ -20,8 +21,14 @@ final class TwilioParticipant {
 
   /// A published track that comes in.
   struct Publication {
+    enum Content {
+      case media(MediaStreamTrack)
+      /// A data track, with the settings of its channel.
+      case data(DataChannelInit)
+    }
+
     let sid: String
-    let track: MediaStreamTrack
+    let content: Content
     let priority: TwilioTrackPriority
   }
 
@@ -41,6 +48,12 @@ final class TwilioParticipant {
   var tracksRevision: Int64 = 0
   /// The senders of the tracks of others, by their sids; nil for one that the connection cannot send.
   var subscriptions: [String: Transceiver.ID?] = [:]
+  /// The channels of the data tracks of others, by their sids; nil for one that the connection cannot open.
+  var dataSubscriptions: [String: DataChannelID?] = [:]
+  /// The channels that the participant has opened, by their labels, which are the ids of its data tracks.
+  var dataChannels: [String: DataChannelSnapshot] = [:]
+  /// Whether the descriptions have a section for data channels, or will.
+  var hasDataSection = false
   /// What the participant asks of the way to it; nil for the smallest part of every video in any case.
   var bandwidthProfile: TwilioBandwidthProfile?
   /// Whether it asks who the dominant speaker is.
@@ -119,6 +132,7 @@ final class TwilioParticipant {
   /// Forgets a track that it no longer gets.
   func unsubscribe(from sid: String) {
     subscriptions[sid] = nil
+    dataSubscriptions[sid] = nil
     switchedOff.removeAll { $0 == sid }
   }
 

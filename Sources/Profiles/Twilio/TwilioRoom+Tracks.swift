@@ -79,9 +79,10 @@ extension TwilioRoom {
 
   /// Takes the sids, or the failures, of publications.
   func take(published: JSON) {
-    let count = tracks.count
-    defer { if tracks.count < count, !isOver { tracksChanged() } }
+    let count = tracks.count + dataTracks.count
+    defer { if tracks.count + dataTracks.count < count, !isOver { tracksChanged() } }
     for entry in published["tracks"]?.array ?? [] {
+      if take(publishedData: entry) { continue }
       guard let index = tracks.firstIndex(where: { $0.id == entry["id"]?.string }) else { continue }
       if let sid = entry["sid"]?.string, tracks[index].sid == nil {
         tracks[index].sid = sid
@@ -98,6 +99,7 @@ extension TwilioRoom {
   }
 
   func showTracks() {
+    showDataTracks()
     for (name, kind) in [("mic", MediaKind.audio), ("camera", .video)] {
       let track = tracks.first { $0.kind == kind }
       if !settings.isSampleCode { trace.set("\(name).on", track?.isEnabled ?? false) }
@@ -112,6 +114,7 @@ extension TwilioRoom {
   /// Reads which tracks come in: the server names each in the description by its sid.
   func showSubscriptions() {
     let incoming = (connection?.transceivers ?? []).filter { $0.currentDirection?.receives ?? false }
-    roster.subscribe(to: incoming.map(\.receiver.track.id).filter { !$0.isEmpty })
+    let data = remoteDataTracks.sorted { $0.key < $1.key }.map(\.value)
+    roster.subscribe(to: incoming.map(\.receiver.track.id).filter { !$0.isEmpty } + data)
   }
 }

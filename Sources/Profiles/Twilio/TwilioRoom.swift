@@ -1,5 +1,6 @@
 internal import CallCore
 internal import PeerSession
+internal import SCTP
 internal import SDP
 internal import Statistics
 internal import VirtualPeer
@@ -29,6 +30,13 @@ final class TwilioRoom {
   private var negotiator: Negotiator?
   var connection: (any PeerConnection)? { negotiator?.connection }
   var tracks: [TwilioLocalTrack] = []
+  var dataTracks: [TwilioLocalDataTrack] = []
+  /// The sids of the data tracks of others, by the channels on which they come in.
+  var remoteDataTracks: [DataChannelID: String] = [:]
+  /// Whether the descriptions have a section for data channels, or will.
+  var hasDataSection = false
+  /// The messages that were sent and received on data tracks.
+  var dataMessages = (sent: 0, received: 0)
   var trackCount = 0
   /// Whether the device gives no pictures.
   var isCameraInterrupted = false
@@ -91,6 +99,7 @@ final class TwilioRoom {
       try negotiator.offer()
     }
     showTracks()
+    for name in ["sent", "received"] { trace.set("data-track.\(name)", 0) }
     if !isOver { openLink() }
   }
 
@@ -179,7 +188,7 @@ final class TwilioRoom {
   // MARK: Sending
 
   private var participant: JSON {
-    ["revision": .integer(revision), "tracks": .array(tracks.map(\.json))]
+    ["revision": .integer(revision), "tracks": .array(tracks.map(\.json) + dataTracks.map(\.json))]
   }
 
   private func send(_ type: String, _ fields: [(String, JSON?)]) {
@@ -310,6 +319,7 @@ final class TwilioRoom {
       settle()
     case .connectionStateChange(.failed): if hadMedia { mediaLost() } else { end("53405", on: "failure") }
     case .track, .removeTrack, .ended, .signalingStateChange(.stable): showSubscriptions()
+    case .dataChannel, .dataChannelStateChange, .dataChannelMessage, .dataChannelError: dataHappened(event)
     default: break
     }
   }
@@ -384,7 +394,7 @@ final class TwilioRoom {
     connection?.close()
     roster.end()
     quality.end()
-    tracks = []
+    (tracks, dataTracks, remoteDataTracks) = ([], [], [:])
     showTracks()
     trace.set("room.sid", "none")
     environment.device.setAudioSessionActive(false)

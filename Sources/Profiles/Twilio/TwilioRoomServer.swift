@@ -211,8 +211,10 @@ public final class TwilioRoomServer: CallServer {
     participant.link = link
     _ = room.publish(tracks, of: participant)
     if let ice = message["ice"] { negotiator.receive(ice: ice) }
-    negotiator.happened = { [weak participant] event in
-      if case .forwardingChange(let isPaused, let sender) = event { participant?.setSwitchedOff(isPaused, of: sender) }
+    negotiator.happened = { [weak participant, weak room] event in
+      guard let participant else { return }
+      if case .forwardingChange(let isPaused, let sender) = event { participant.setSwitchedOff(isPaused, of: sender) }
+      room?.dataHappened(event, at: participant)
     }
     room.add(participant)
     participant.send(

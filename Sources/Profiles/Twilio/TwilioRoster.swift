@@ -51,7 +51,7 @@ final class TwilioRoster {
       guard remote.state != "disconnected" else { return }
       remotes.append(remote)
       callbacks.room("participantDidConnect", participant: remote.identity)
-      for track in remote.tracks { callbacks.track("remoteParticipantDidPublish\(track.word)Track") }
+      for track in remote.tracks { callbacks.track("remoteParticipantDidPublish\(track.kind.word)Track") }
       return
     }
     let old = remotes[index]
@@ -64,15 +64,15 @@ final class TwilioRoster {
       callbacks.room(name, participant: remote.identity)
     }
     for track in old.tracks where !remote.tracks.contains(where: { $0.sid == track.sid }) {
-      callbacks.track("remoteParticipantDidUnpublish\(track.word)Track")
+      callbacks.track("remoteParticipantDidUnpublish\(track.kind.word)Track")
     }
     for track in remote.tracks {
       guard let before = old.tracks.first(where: { $0.sid == track.sid }) else {
-        callbacks.track("remoteParticipantDidPublish\(track.word)Track")
+        callbacks.track("remoteParticipantDidPublish\(track.kind.word)Track")
         continue
       }
       guard before.isEnabled != track.isEnabled else { continue }
-      callbacks.track("remoteParticipantDid\(track.isEnabled ? "Enable" : "Disable")\(track.word)Track")
+      callbacks.track("remoteParticipantDid\(track.isEnabled ? "Enable" : "Disable")\(track.kind.word)Track")
     }
   }
 
@@ -109,6 +109,11 @@ final class TwilioRoster {
     show()
   }
 
+  /// Returns the identity of the participant who publishes a track.
+  func identity(ofTrack sid: String) -> String? {
+    remotes.first { $0.tracks.contains { $0.sid == sid } }?.identity
+  }
+
   /// Notes that this participant is in the room.
   func enter() {
     isIn = true
@@ -125,7 +130,13 @@ final class TwilioRoster {
   }
 
   private func show() {
-    for track in remotes.flatMap(\.tracks) { words[track.sid] = track.word }
+    for track in remotes.flatMap(\.tracks) {
+      // A data channel may be there before the message that tells of its track: they go different ways.
+      if track.kind == .data, words[track.sid] == nil, subscribed.contains(track.sid) {
+        callbacks.track("didSubscribeToDataTrack")
+      }
+      words[track.sid] = track.kind.word
+    }
     func names(_ isIn: (TwilioRemote) -> Bool) -> [String] { remotes.filter(isIn).map(\.identity) }
     trace.set("roster.count", remotes.count)
     trace.set("roster", users: names { _ in true })
@@ -137,6 +148,9 @@ final class TwilioRoster {
         "remote.\(name)",
         users: names { $0.tracks.contains { $0.name == name && $0.isEnabled && subscribed.contains($0.sid) } })
     }
+    trace.set("remote.data-track.published", users: names { $0.tracks.contains { $0.kind == .data } })
+    trace.set(
+      "remote.data-track", users: names { $0.tracks.contains { $0.kind == .data && subscribed.contains($0.sid) } })
     trace.set("remote.switched-off", users: names { $0.tracks.contains { switchedOff.contains($0.sid) } })
     showDominantSpeaker()
     let known = remotes.flatMap(\.tracks).map(\.sid)

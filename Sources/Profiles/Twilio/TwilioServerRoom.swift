@@ -1,5 +1,6 @@
 internal import CallCore
 internal import PeerSession
+internal import SCTP
 internal import SDP
 internal import VirtualPeer
 
@@ -78,7 +79,7 @@ final class TwilioServerRoom {
     var tracks: [TwilioParticipant.Track] = []
     for entry in list {
       guard let id = entry["id"]?.string, let name = entry["name"]?.string, let isEnabled = entry["enabled"]?.flag,
-        let kind = entry["kind"]?.string.flatMap(MediaKind.init)
+        let kind = entry["kind"]?.string.flatMap(TwilioTrackKind.init)
       else { continue }
       if var known = participant.tracks.first(where: { $0.id == id }) {
         known.isEnabled = isEnabled
@@ -111,10 +112,15 @@ final class TwilioServerRoom {
   func readTracks(of participant: TwilioParticipant) -> Bool {
     let transceivers = participant.seat.transceivers
     let publications = participant.tracks.compactMap { track -> TwilioParticipant.Publication? in
-      guard let sid = track.sid, var received = participant.transceiver(of: track, among: transceivers)?.receiver.track
-      else { return nil }
+      guard let sid = track.sid else { return nil }
+      if track.kind == .data {
+        return participant.dataChannels[track.id].map {
+          .init(sid: sid, content: .data(Self.settings(of: $0)), priority: track.priority)
+        }
+      }
+      guard var received = participant.transceiver(of: track, among: transceivers)?.receiver.track else { return nil }
       received.id = sid
-      return .init(sid: sid, track: received, priority: track.priority)
+      return .init(sid: sid, content: .media(received), priority: track.priority)
     }
     defer { participant.publications = publications }
     return publications.map(\.sid) != participant.publications.map(\.sid)
@@ -135,6 +141,70 @@ final class TwilioServerRoom {
     }
   }
 
+  /// Adds a track to a connection, unless it was tried before. Returns whether an offer is needed.
+  private func subscribe(
+    _ participant: TwilioParticipant, to track: MediaStreamTrack, _ publication: TwilioParticipant.Publication
+  ) -> Bool {
+    guard !participant.subscriptions.keys.contains(publication.sid) else { return false }
+    let seat = participant.seat
+    let sender = try? seat.addTransceiver(track, TransceiverInit(direction: .sendonly))
+    participant.subscriptions.updateValue(sender, forKey: publication.sid)
+    if let sender, track.kind == .video, let profile = participant.bandwidthProfile {
+      try? seat.setForwardingPolicy(profile.policy(of: publication.priority), of: sender)
+    }
+    return sender != nil
+  }
+
+  /// Opens a channel for a data track, unless it was tried before. Returns whether an offer is needed: the first channel
+  /// needs a section.
+  private func subscribe(
+    _ participant: TwilioParticipant, toData sid: String, _ settings: DataChannelInit
+  ) -> Bool {
+    guard !participant.dataSubscriptions.keys.contains(sid) else { return false }
+    let channel = try? participant.seat.createDataChannel(sid, settings)
+    participant.dataSubscriptions.updateValue(channel, forKey: sid)
+    guard channel != nil, !participant.hasDataSection else { return false }
+    participant.hasDataSection = true
+    return true
+  }
+
+  // MARK: Data tracks
+
+  /// Returns the settings of a channel that passes on what comes on another one.
+  private static func settings(of channel: DataChannelSnapshot) -> DataChannelInit {
+    var settings = DataChannelInit()
+    (settings.ordered, settings.maxPacketLifeTime) = (channel.ordered, channel.maxPacketLifeTime)
+    settings.maxRetransmits = channel.maxRetransmits
+    return settings
+  }
+
+  /// Follows the data channels of a participant.
+  func dataHappened(_ event: SessionEvent, at participant: TwilioParticipant) {
+    switch event {
+    case .dataChannel(let channel):
+      participant.hasDataSection = true
+      participant.dataChannels[channel.label] = channel
+    case .dataChannelStateChange(let id, .closed):
+      guard let label = participant.dataChannels.first(where: { $0.value.channel == id })?.key else { return }
+      participant.dataChannels[label] = nil
+    case .dataChannelMessage(let id, let message): return forward(message, on: id, of: participant)
+    default: return
+    }
+    if readTracks(of: participant) { tracksChanged() }
+  }
+
+  /// Passes a message on to those whose channel is open.
+  private func forward(_ message: DataChannelMessage, on channel: DataChannelID, of owner: TwilioParticipant) {
+    guard let label = owner.dataChannels.first(where: { $0.value.channel == channel })?.key,
+      let sid = owner.tracks.first(where: { $0.id == label })?.sid
+    else { return }
+    for participant in participants where participant !== owner {
+      guard let channel = participant.dataSubscriptions[sid] ?? nil else { continue }
+      // A channel that is not open yet, or no more, loses it.
+      try? participant.seat.send(message, on: channel)
+    }
+  }
+
   /// Sends a participant the tracks of the others, and no more those that are gone; offers if that changed anything.
   private func subscribe(_ participant: TwilioParticipant) {
     let wanted = participants.flatMap { $0 === participant ? [] : $0.publications }
@@ -148,13 +218,17 @@ final class TwilioServerRoom {
       }
       participant.unsubscribe(from: sid)
     }
-    for publication in wanted where !participant.subscriptions.keys.contains(publication.sid) {
-      let sender = try? seat.addTransceiver(publication.track, TransceiverInit(direction: .sendonly))
-      participant.subscriptions.updateValue(sender, forKey: publication.sid)
-      if let sender, publication.track.kind == .video, let profile = participant.bandwidthProfile {
-        try? seat.setForwardingPolicy(profile.policy(of: publication.priority), of: sender)
+    for sid in participant.dataSubscriptions.keys.filter({ !sids.contains($0) }).sorted() {
+      if let channel = participant.dataSubscriptions[sid] ?? nil { seat.closeDataChannel(channel) }
+      participant.unsubscribe(from: sid)
+    }
+    for publication in wanted {
+      switch publication.content {
+      case .media(let track):
+        if subscribe(participant, to: track, publication) { hasChanged = true }
+      case .data(let settings):
+        if subscribe(participant, toData: publication.sid, settings) { hasChanged = true }
       }
-      if sender != nil { hasChanged = true }
     }
     guard hasChanged else { return }
     do throws(SessionError) { try participant.negotiator.offer() } catch {

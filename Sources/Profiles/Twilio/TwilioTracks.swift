@@ -1,6 +1,24 @@
 internal import PeerSession
+internal import SCTP
 internal import SDP
 internal import VirtualPeer
+
+/// The kinds of track that a room has.
+enum TwilioTrackKind: String {
+  case audio, video, data
+
+  /// The kind of its media; nil for data.
+  var media: MediaKind? { MediaKind(rawValue: rawValue) }
+
+  /// The word in callbacks.
+  var word: String {
+    switch self {
+    case .audio: "Audio"
+    case .video: "Video"
+    case .data: "Data"
+    }
+  }
+}
 
 /// A local track that is published, or is to be.
 struct TwilioLocalTrack {
@@ -30,19 +48,30 @@ struct TwilioLocalTrack {
   }
 }
 
+/// A local data track: one data channel, whose label is the identifier of the track.
+struct TwilioLocalDataTrack {
+  let id: String
+  let name: String
+  let channel: DataChannelID
+  /// The publication's sid; nil until the server has given one.
+  var sid: String?
+
+  var json: JSON {
+    ["id": .string(id), "name": .string(name), "kind": .string(TwilioTrackKind.data.rawValue), "enabled": true]
+  }
+}
+
 /// Another participant, as the server told of it.
 struct TwilioRemote: Equatable {
   struct Track: Equatable {
     let sid: String
     let name: String
-    let kind: MediaKind
+    let kind: TwilioTrackKind
     var isEnabled: Bool
-
-    var word: String { kind == .audio ? "Audio" : "Video" }
 
     init?(_ json: JSON) {
       guard let sid = json["sid"]?.string, let name = json["name"]?.string, let isEnabled = json["enabled"]?.flag,
-        let kind = json["kind"]?.string.flatMap(MediaKind.init)
+        let kind = json["kind"]?.string.flatMap(TwilioTrackKind.init)
       else { return nil }
       (self.sid, self.name, self.kind, self.isEnabled) = (sid, name, kind, isEnabled)
     }

@@ -10,12 +10,12 @@ extension TwilioApp {
     profile: "twilio",
     summary: "Rooms on a media server that forwards, with one peer connection from each participant.",
     machines: [roomState],
-    actions: userActions + operatorActions,
+    actions: userActions + dataActions + operatorActions,
     messages: messages,
     events: roomCallbacks,
     endCodes: TwilioCode.ends,
     errorCodes: TwilioCode.raised,
-    values: roomValues + trackValues,
+    values: roomValues + trackValues + dataValues,
     settings: [
       ParameterDeclaration("identity", .text, "the identity in the token; the peer's user id", provenance: .documented),
       ParameterDeclaration(
@@ -140,7 +140,7 @@ extension TwilioApp {
         "didSubscribeTo\(kind)Track", "didUnsubscribeFrom\(kind)Track", "remoteParticipantDidEnable\(kind)Track",
         "remoteParticipantDidDisable\(kind)Track",
       ]
-    } + ["remoteParticipantSwitchedOffVideoTrack", "remoteParticipantSwitchedOnVideoTrack"]
+    } + ["remoteParticipantSwitchedOffVideoTrack", "remoteParticipantSwitchedOnVideoTrack"] + dataCallbacks
 
   private static let roomValues =
     [

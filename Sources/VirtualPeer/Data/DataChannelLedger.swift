@@ -19,6 +19,8 @@ package final class DataChannelLedger {
     fileprivate var latest = 0
     fileprivate var missing = 0
     var isOver = false
+    /// Whether the channel failed here, so that what was sent may be lost.
+    var hasFailed = false
 
     fileprivate init(owner: String, subject: String, label: String) {
       (self.owner, self.subject, self.label) = (owner, subject, label)
@@ -103,7 +105,10 @@ package final class DataChannelLedger {
   }
 
   /// Returns the number of messages of the other end that have not come.
-  func missing(at end: End) -> Int { partners(of: end).first.map { $0.sent.count { !$0.hasCome } } ?? 0 }
+  func missing(at end: End) -> Int {
+    guard let other = partners(of: end).first, !other.hasFailed else { return 0 }
+    return other.sent.count { !$0.hasCome }
+  }
 
   /// Returns the number of messages of this end that were sent before a time and have not come, while both ends live.
   func overdue(of end: End, before time: Instant) -> Int {

@@ -118,6 +118,8 @@ package final class DataChannels {
     case .dataChannel(let channel): add(channel.channel, channel.label, to: connection, subject)
     case .dataChannelStateChange(let id, let state):
       if let end = end(id, of: connection), end.state != state { change(end, to: state) }
+    case .dataChannelError(let id, _):
+      if let end = end(id, of: connection) { (end.closesItself, end.account.hasFailed) = (true, true) }
     case .dataChannelMessage(let id, let message):
       if let end = end(id, of: connection) { receive(message, on: end) }
     default: break

@@ -278,6 +278,9 @@ final class SessionConnection: PeerConnection {
   /// Makes DTLS fail as by an error of its own. Returns false when it has ended already.
   func failDTLS() -> Bool { driver.perform { session, now in session.failDTLS(at: now) } }
 
+  /// Makes the data channels that this side has opened fail as by an error of SCTP. Returns their number.
+  func failDataChannels() -> Int { driver.perform { session, now in session.failDataChannels(at: now) } }
+
   // MARK: Video
 
   func sendVideo(_ input: VideoInput) {

@@ -263,6 +263,14 @@ extension KeyCases {
       KeyCase("fault dtls.fail.peer", ["alice", "bob"], entry("at: 2s, fault: dtls.fail, peer: <>")),
       KeyCase(
         effect: "fault dtls.fail", at: "2s", "fault: dtls.fail, peer: alice", KeyWorld.lan(timeline: "<>", talk: "4s")),
+      KeyCase(
+        "fault data-channel.fail.peer", ["alice", "bob"],
+        KeyWorld.lan(
+          alice: ", data_channels: { chat: {} }",
+          timeline: "  - { at: 2s, fault: data-channel.fail, peer: <> }", talk: "4s")),
+      KeyCase(
+        effect: "fault data-channel.fail", at: "2s", "fault: data-channel.fail, peer: alice",
+        KeyWorld.lan(alice: ", data_channels: { chat: {} }", timeline: "<>", talk: "4s")),
       KeyCase("fault clock.jump.peer", ["alice", "bob"], jumping.replacing("peer: alice", with: "peer: <>")),
       KeyCase("fault clock.jump.by", ["1s", "-100s"], jumping.replacing("by: -100s", with: "by: <>")),
       KeyCase(

@@ -21,6 +21,15 @@ extension KeyCases {
     room(alice: ", video: { size: 160x120 }", bob: ", video: { size: 160x120 }", timeline: timeline)
   }
 
+  /// Bob publishes a data track, and something follows.
+  private static func data(_ arguments: String, _ rest: String = "") -> String {
+    room(timeline: "  - { at: 1s, do: bob.publish-data, \(arguments) }\n\(rest)")
+  }
+
+  private static func message(_ arguments: String) -> String {
+    data("track-name: chat", "  - { at: 1500ms, do: bob.send-message, \(arguments) }")
+  }
+
   private static let actionsOfTwilio: [KeyCase] = [
     KeyCase(
       "video.simulcast", ["1", "2", "3"],
@@ -38,6 +47,25 @@ extension KeyCases {
     KeyCase(
       "twilio action publish.track-name", ["second", "third"],
       room(timeline: "  - { at: 1s, do: bob.publish, track-name: <> }")),
+    action("publish-data", at: "1s", "bob.publish-data, track-name: chat", in: inRoom),
+    KeyCase("twilio action publish-data.track-name", ["chat", "talk"], data("track-name: <>")),
+    KeyCase(words: "twilio action publish-data.ordered", data("track-name: chat, ordered: <>")),
+    KeyCase(
+      "twilio action publish-data.max-packet-life-time", ["100ms", "200ms"],
+      data("track-name: chat, max-packet-life-time: <>")),
+    KeyCase(
+      "twilio action publish-data.max-retransmits", ["0", "2"], data("track-name: chat, max-retransmits: <>")),
+    action("unpublish-data", at: "1500ms", "bob.unpublish-data, track-name: chat", in: data("track-name: chat", "<>")),
+    KeyCase(
+      "twilio action unpublish-data.track-name", ["chat", "talk"],
+      data("track-name: chat", "  - { at: 1500ms, do: bob.unpublish-data, track-name: <> }")),
+    action(
+      "send-message", at: "1500ms", "bob.send-message, track-name: chat, text: hello",
+      in: data("track-name: chat", "<>")),
+    KeyCase("twilio action send-message.track-name", ["chat", "talk"], message("track-name: <>, text: hello")),
+    KeyCase("twilio action send-message.text", ["hello", "hallo"], message("track-name: chat, text: <>")),
+    KeyCase("twilio action send-message.bytes", ["10B", "20B"], message("track-name: chat, bytes: <>")),
+    KeyCase("twilio action send-message.messages", ["1", "2"], message("track-name: chat, text: a, messages: <>")),
     action("camera-off", at: "1s", "bob.camera-off", in: filmed("<>")),
     action("camera-on", at: "1500ms", "bob.camera-on", in: filmed("  - { at: 1s, do: bob.camera-off }\n<>")),
     action("create-room", at: "20ms", "bob.create-room, room: daily", in: ahead),

@@ -56,6 +56,14 @@ extension CallSession {
     settle()
   }
 
+  /// Makes the open channels that this side has created fail as by an error of SCTP. Returns their number.
+  package func failDataChannels(at now: Instant) -> Int {
+    guard enter(at: now), let data else { return 0 }
+    let count = data.sctp.failChannels(at: self.now)
+    settle()
+    return count
+  }
+
   /// Sets the buffered amount at which ``SessionEvent/dataChannelBufferedAmountLow(_:)`` is reported (W3C
   /// `bufferedAmountLowThreshold`).
   public func setBufferedAmountLowThreshold(_ threshold: Int, of id: DataChannelID) {

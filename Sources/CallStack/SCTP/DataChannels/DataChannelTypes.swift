@@ -59,6 +59,8 @@ package enum DataChannelFailure: Hashable, Sendable {
   case noStream
   /// The peer refused the reset of the channel's stream.
   case resetRefused
+  /// The stack failed by itself.
+  case internalError
 }
 
 extension DataChannelFailure: CustomStringConvertible {
@@ -71,6 +73,7 @@ extension DataChannelFailure: CustomStringConvertible {
     case .transport(.failed(let cause)): "the peer violated SCTP: \(cause)"
     case .noStream: "no stream is free"
     case .resetRefused: "the peer refused to reset the stream"
+    case .internalError: "internal error"
     }
   }
 }

@@ -141,6 +141,17 @@ package struct SCTPTransport: ~Copyable {
     settle(at: now)
   }
 
+  /// Closes the open channels of this side as by an error: what waits to be sent is lost. Returns their number.
+  package mutating func failChannels(at now: Instant) -> Int {
+    let failing = channels.filter { $0.state == .open && !$0.isRemote }
+    for channel in failing {
+      events.append(.failed(channel.id, .internalError))
+      if let stream = channel.stream { association.discardUnsent(of: stream) }
+      close(channel.id, at: now)
+    }
+    return failing.count
+  }
+
   /// Closes the transport at once, and all channels with it; the peer gets an ABORT.
   package mutating func close(at now: Instant) {
     association.abort(reason: "closed", at: now)

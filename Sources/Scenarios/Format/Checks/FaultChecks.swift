@@ -57,6 +57,7 @@ enum FaultChecks {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .dtlsFail,
+      .dataChannelFail,
       .packetDrop,
       .packetForge, .clockJump, .signalDelay, .deviceEventsLate, .deviceAudioLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
@@ -136,7 +137,8 @@ enum FaultChecks {
     case .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire, .natRemap, .turnRestart, .turnDeny,
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .dtlsFail, .packetDrop, .packetForge, .deviceAudioLate, .deviceEventsLate,
+      .signalBlackhole, .dtlsDrop, .dtlsFail, .dataChannelFail, .packetDrop, .packetForge, .deviceAudioLate,
+      .deviceEventsLate,
       .deviceBackground,
       .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
@@ -198,7 +200,8 @@ enum FaultChecks {
   private static func checkPeers(_ fault: Fault, _ scenario: Scenario, _ reading: inout Reading) {
     switch fault.kind {
     case .packetDrop, .packetForge, .dtlsDrop: checkPuppets(fault, scenario, &reading)
-    case .dtlsFail, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend,
+    case .dtlsFail, .dataChannelFail, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground,
+      .deviceInactive, .deviceSuspend,
       .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
       checkDevice(fault, scenario, &reading)

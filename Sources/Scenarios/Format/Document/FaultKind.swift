@@ -33,6 +33,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case signalBlackhole = "signal.blackhole"
   case dtlsDrop = "dtls.drop"
   case dtlsFail = "dtls.fail"
+  case dataChannelFail = "data-channel.fail"
   case packetDrop = "packet.drop"
   case packetForge = "packet.forge"
   case clockJump = "clock.jump"
@@ -225,6 +226,10 @@ extension FaultKind {
     case .dtlsFail:
       declare(
         [Self.peer("whose device")], "DTLS of the peer's connections fails as by an error of its own; ICE goes on")
+    case .dataChannelFail:
+      declare(
+        [Self.peer("whose device")],
+        "the data channels that the peer has opened fail as by an error of its SCTP; all else goes on")
     case .packetDrop:
       declare(
         [
@@ -310,7 +315,7 @@ extension FaultKind {
   package var lasts: Bool {
     switch self {
     case .natReboot, .natExpire, .natRemap, .turnRestart, .turnStaleNonce, .turnExpirePermissions, .turnExpireChannels,
-      .turnDisconnect, .dtlsFail, .clockJump:
+      .turnDisconnect, .dtlsFail, .dataChannelFail, .clockJump:
       false
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natSet, .firewallBlock,
       .firewallAllow, .turnDeny, .turnReject, .turnCertificate, .stunSilent, .signalDrop, .signalDelay,
@@ -331,6 +336,7 @@ extension FaultKind {
     case .linkDown, .linkUp, .linkSet, .linkMove, .linkFlap, .linkBlackhole, .linkOneWay, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .dtlsDrop, .dtlsFail,
+      .dataChannelFail,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
       .deviceRouteChange, .deviceCameraInterruption:
@@ -346,7 +352,7 @@ extension FaultKind {
       .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,
       .turnExpirePermissions, .turnExpireChannels, .turnDisconnect, .turnCertificate, .stunSilent, .signalDrop,
       .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop,
-      .dtlsFail,
+      .dtlsFail, .dataChannelFail,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
       .deviceRouteChange, .deviceCameraInterruption:

@@ -247,6 +247,7 @@ struct ScenarioSketch: ~Copyable {
     let action = pick(actions)
     var entry: Entries = [("do", .text("\(pick(peers)).\(action.name)"))]
     for parameter in action.parameters where parameter.isRequired || chance(40) {
+      if let bar = parameter.bar, entry.contains(where: { $0.key == bar }) { continue }
       entry.append((parameter.name, value(parameter.type)))
     }
     if chance(20) { entry.append(("refused", chance(50) ? .plain("true") : .text("no connected call"))) }

@@ -109,6 +109,15 @@ enum EffectReader {
     guard let arguments = arguments(of: "the action '\(name)'", declaration, node, at: text.span, &reading) else {
       return nil
     }
+    for parameter in declaration.parameters {
+      guard let bar = parameter.bar, arguments[bar] != nil, let span = arguments.span(of: parameter.name) else {
+        continue
+      }
+      reading.report(
+        .conflictingKeys, "'\(parameter.name)' and '\(bar)' exclude each other", at: span,
+        hint: "leave one of the two out")
+      return nil
+    }
     if name == CommonVocabulary.switchNetwork.name, let to = arguments.text("to"), !peer.interfaces.contains(to) {
       let span = arguments.span(of: "to") ?? text.span
       reading.reportUnknown(.unknownInterface, "interface of \(peerName)", to, among: peer.interfaces, at: span)
@@ -343,7 +352,7 @@ enum EffectReader {
       .turnStaleNonce, .turnReject, .turnExpirePermissions, .turnExpireChannels, .turnDisconnect,
       .turnCertificate, .stunSilent,
       .signalDrop, .signalDelay, .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect,
-      .signalBlackhole, .dtlsDrop, .dtlsFail, .packetDrop, .packetForge, .clockJump, .deviceAudioLate,
+      .signalBlackhole, .dtlsDrop, .dtlsFail, .dataChannelFail, .packetDrop, .packetForge, .clockJump, .deviceAudioLate,
       .deviceEventsLate,
       .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:

@@ -9,6 +9,7 @@ extension FaultEffect {
     // Servers that relay media, and the certificates and clocks by which connections to them stand or fall.
     case .rejection, .silence, .certificate, .turnEvent, .clockJump: true
     case .dtlsFailure: true
+    case .dataChannelFailure: false
     case .audioLatency: true
     case .deviceCondition(_, let condition): condition.touchesMedia
     // Messages, and when an app learns of its connection.

@@ -26,6 +26,7 @@ enum FaultEffect {
   case turnEvent(server: String, TURNEvent)
   case clockJump(peer: String, Interval)
   case dtlsFailure(peer: String)
+  case dataChannelFailure(peer: String)
 
   enum DeviceCondition {
     case left, covered, suspended, killed, memoryShort
@@ -122,6 +123,7 @@ extension FaultEffect {
 
     case .dtlsDrop: self = .packetRules(try arguments.packetRules(.dtls, in: world))
     case .dtlsFail: self = .dtlsFailure(peer: try arguments.text("peer"))
+    case .dataChannelFail: self = .dataChannelFailure(peer: try arguments.text("peer"))
     case .packetDrop:
       guard let content = PacketContent(rawValue: try arguments.text("protocol")) else {
         throw arguments.missing("protocol")

@@ -202,6 +202,10 @@ final class FaultLayer {
       let failed = try world.participant(peer).failDTLS()
       instance.reach = FaultReach(lack: "\(peer) had no connection with DTLS", now: failed > 0)
       return false
+    case .dataChannelFailure(let peer):
+      let failed = try world.participant(peer).failDataChannels()
+      instance.reach = FaultReach(lack: "\(peer) had opened no data channel", now: failed > 0)
+      return false
     case .clockJump(let peer, let interval):
       let participant = try world.participant(peer)
       participant.jumpClock(by: interval)
