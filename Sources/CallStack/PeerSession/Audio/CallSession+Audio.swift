@@ -27,6 +27,7 @@ extension CallSession {
     sampleCount: Int, into output: inout OutputSpan<Int16>, at now: Instant
   ) -> AudioLevel? {
     guard enter(at: now) else { return nil }
+    media.expectFeedback()
     return media.audio.play(sampleCount, of: media.channels, into: &output, at: self.now)
   }
 

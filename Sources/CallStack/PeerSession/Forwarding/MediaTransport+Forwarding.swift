@@ -8,14 +8,13 @@ extension MediaTransport {
   func forward(
     _ packet: ForwardedPacket, to sender: Transceiver.ID, at now: Instant, events: inout FIFO<SessionOutput>
   ) {
-    for case .forwarding(let channel) in channels where channel.state.transceiver == sender {
-      channel.forward(packet, into: &pacer, at: now)
-      while let encoding = channel.send?.takeKeyFrameNeed() {
-        events.append(.keyFrameNeeded(sender: sender, encoding: encoding))
-      }
-      if let isPaused = channel.send?.takePauseChange() {
-        events.append(.forwardingChange(isPaused: isPaused, sender: sender))
-      }
+    guard case .forwarding(let channel)? = knownChannel(of: sender) else { return }
+    channel.forward(packet, into: &pacer, at: now)
+    while let encoding = channel.send?.takeKeyFrameNeed() {
+      events.append(.keyFrameNeeded(sender: sender, encoding: encoding))
+    }
+    if let isPaused = channel.send?.takePauseChange() {
+      events.append(.forwardingChange(isPaused: isPaused, sender: sender))
     }
   }
 
@@ -33,6 +32,7 @@ extension MediaTransport {
   }
 
   func requestKeyFrame(of transceiver: Transceiver.ID, encoding: Int, at now: Instant) {
+    expectFeedback()
     for case .forwarding(let channel) in channels where channel.state.transceiver == transceiver {
       channel.receive?.requestKeyFrame(of: encoding, at: now)
     }

@@ -110,6 +110,20 @@ enum MediaChannel {
     }
   }
 
+  /// Whether a forwarded packet is asked for that was not sent again or refused.
+  var isAskedAgain: Bool {
+    if case .forwarding(let channel) = self { channel.send?.isAskedAgain ?? false } else { false }
+  }
+
+  /// Whether something was negotiated to be received, and is not over.
+  var hasReceiver: Bool {
+    switch self {
+    case .audio(let channel): channel.receive != nil
+    case .video(let channel): channel.receive != nil
+    case .forwarding(let channel): channel.receive != nil
+    }
+  }
+
   /// Writes a packet of padding, which needs a retransmission stream.
   func pad(_ count: Int, into output: inout OutputSpan<UInt8>, at now: Instant) -> OutgoingPacket? {
     switch self {

@@ -18,6 +18,17 @@ final class MediaTransport {
   private var identifiers: RandomStream
   /// The channels, one for each transceiver with a track or a negotiated section, in order of creation.
   private(set) var channels: [MediaChannel] = []
+  /// Those that receive, or did.
+  private var receiving: [MediaChannel] = []
+  /// Those with a track.
+  private var sending: [MediaChannel] = []
+  /// The channels by their transceivers, and by the sources of packets that they have sent.
+  private var places: [Transceiver.ID: MediaChannel] = [:]
+  private var departures: [UInt32: MediaChannel] = [:]
+  /// Whether no channel wants to send feedback or show a picture, as long as nothing but packets come.
+  private var isFeedbackIdle = false
+  /// Whether a receiver of what is forwarded has asked for packets that were not sent again yet.
+  private var isAskedAgain = false
   var audio = AudioEngine()
   var video = VideoEngine()
   /// Whether tracks added later are forwarded from the start.
@@ -135,6 +146,7 @@ final class MediaTransport {
 
   func setTrack(_ track: LocalTrack, of transceiver: Transceiver.ID, _ kind: MediaKind, at now: Instant) {
     channel(of: transceiver, kind).setTrack(track)
+    listChannels()
     startReporting(at: now)
   }
 
@@ -148,13 +160,13 @@ final class MediaTransport {
 
   /// Ends sending, at once and for good.
   func removeTrack(of transceiver: Transceiver.ID) {
-    guard let channel = channels.first(where: { $0.transceiver == transceiver }) else { return }
+    guard let channel = places[transceiver] else { return }
     end(channel)
   }
 
   /// Ends sending and receiving, at once and for good.
   func stop(_ transceiver: Transceiver.ID) {
-    guard let channel = channels.first(where: { $0.transceiver == transceiver }) else { return }
+    guard let channel = places[transceiver] else { return }
     end(channel)
     channel.stop()
   }
@@ -164,10 +176,25 @@ final class MediaTransport {
     reports.departed += channel.removeTrack()
     // After its BYE an SSRC must not be used again.
     if source == reporter { reporter = newSource() }
+    listChannels()
   }
 
+  /// Lists the channels that are asked for every packet, so that its cost does not grow with those that do nothing.
+  private func listChannels() {
+    receiving = channels.filter(\.hasReceiver)
+    sending = channels.filter { $0.state.track != nil }
+    departures = [:]
+    isFeedbackIdle = false
+  }
+
+  /// Returns the channel of a transceiver, if there is one.
+  func knownChannel(of transceiver: Transceiver.ID) -> MediaChannel? { places[transceiver] }
+
+  /// Asks all channels again when feedback is due: something but a packet has changed one.
+  func expectFeedback() { isFeedbackIdle = false }
+
   private func channel(of transceiver: Transceiver.ID, _ kind: MediaKind) -> MediaChannel {
-    if let known = channels.first(where: { $0.transceiver == transceiver }) { return known }
+    if let known = places[transceiver] { return known }
     let made: MediaChannel =
       switch kind {
       case _ where configuration.forwards:
@@ -176,6 +203,7 @@ final class MediaTransport {
       case .video: .video(VideoChannel(transceiver, configuration: configuration, isEnabled: video.isEnabled))
       }
     channels.append(made)
+    places[transceiver] = made
     return made
   }
 
@@ -194,6 +222,7 @@ final class MediaTransport {
       channel.apply(
         media.first { $0.transceiver == channel.transceiver }, extensions: sent, random: random)
     }
+    listChannels()
     let received = media.filter(\.direction.receives)
     owners = []
     for section in received { owners.append(channel(of: section.transceiver, section.kind)) }
@@ -224,6 +253,8 @@ final class MediaTransport {
   func forgetAll(but transceivers: [Transceiver]) {
     for channel in channels where !transceivers.contains(where: { $0.id == channel.transceiver }) { end(channel) }
     channels.removeAll { channel in !transceivers.contains { $0.id == channel.transceiver } }
+    places = Dictionary(uniqueKeysWithValues: channels.map { ($0.transceiver, $0) })
+    listChannels()
   }
 
   /// Starts media and RTCP on the connected transport.
@@ -264,6 +295,7 @@ final class MediaTransport {
 
   /// Discards pending media while nothing can be sent, so that no wake-up is requested for it.
   func dropPending(at now: Instant) {
+    isFeedbackIdle = false
     for channel in channels {
       channel.dropPending()
       channel.postponeFeedback(at: now)
@@ -300,7 +332,10 @@ final class MediaTransport {
       return .control(departed: [])
     }
     limiter.maximum = bandwidth?.target.target
-    for channel in channels { channel.produce(into: &pacer, limiter: &limiter, at: now) }
+    if !configuration.forwards || isAskedAgain {
+      for channel in sending { channel.produce(into: &pacer, limiter: &limiter, at: now) }
+      isAskedAgain = configuration.forwards && channels.contains(where: \.isAskedAgain)
+    }
     if bandwidth != nil { pad(at: now) }
     while let packet = pacer.next(into: &buffer, at: now) {
       if let outgoing = depart(packet, &buffer, at: now) { return outgoing }
@@ -325,8 +360,21 @@ final class MediaTransport {
 
   /// Writes a NACK, a request for a key frame, or transport-wide feedback that is due.
   private func writeFeedback(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
-    for channel in channels {
-      guard let deadline = channel.deadline, now >= deadline else { continue }
+    if !isFeedbackIdle, writeChannelFeedback(into: &buffer, at: now) { return true }
+    guard let deadline = arrivals.deadline, now >= deadline,
+      let feedback = arrivals.takeFeedback(from: reportingSource, at: now)
+    else { return false }
+    return reports.write(
+      .transportFeedback(feedback), isReducedSize: channels.allSatisfy(\.state.usesReducedSizeRTCP), on: channels,
+      from: reportingSource, into: &buffer, at: now)
+  }
+
+  private func writeChannelFeedback(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Bool {
+    var isIdle = true
+    for channel in receiving {
+      guard let deadline = channel.deadline else { continue }
+      isIdle = false
+      guard now >= deadline else { continue }
       if let feedback = channel.takeFeedback(from: reportingSource, roundTrip: roundTrip, at: now),
         reports.write(
           feedback, isReducedSize: channel.state.usesReducedSizeRTCP, on: channels, from: reportingSource,
@@ -335,12 +383,8 @@ final class MediaTransport {
         return true
       }
     }
-    guard let deadline = arrivals.deadline, now >= deadline,
-      let feedback = arrivals.takeFeedback(from: reportingSource, at: now)
-    else { return false }
-    return reports.write(
-      .transportFeedback(feedback), isReducedSize: channels.allSatisfy(\.state.usesReducedSizeRTCP), on: channels,
-      from: reportingSource, into: &buffer, at: now)
+    isFeedbackIdle = isIdle
+    return false
   }
 
   /// Writes the transport-wide number into a packet at the time of sending, and lets its stream count the packet.
@@ -360,11 +404,19 @@ final class MediaTransport {
     } else {
       sequencer.sentUnnumbered(byteCount: size)
     }
-    guard channels.contains(where: { $0.departed(packet, buffer.span.bytes, at: now) }) else { return nil }
+    guard isCounted(packet, buffer.span.bytes, at: now) else { return nil }
     let prefix =
       packet.isRetransmission || packet.isPadding
       ? 0 : buffer.span.bytes.bigEndian(UInt64.self, at: packet.headerSize) ?? 0
     return .media(ssrc: packet.header.ssrc, prefix: prefix)
+  }
+
+  /// Lets the channel of a packet count it. Returns false when its source has ended.
+  private func isCounted(_ packet: OutgoingPacket, _ bytes: RawSpan, at now: Instant) -> Bool {
+    if let known = departures[packet.header.ssrc], known.departed(packet, bytes, at: now) { return true }
+    guard let channel = sending.first(where: { $0.departed(packet, bytes, at: now) }) else { return false }
+    departures[packet.header.ssrc] = channel
+    return true
   }
 
   private func writeReport(into buffer: inout OutputSpan<UInt8>, at now: Instant) -> Outgoing? {
@@ -390,6 +442,7 @@ final class MediaTransport {
     }
     let channel = owners[route.section]
     if route.role == .media { bring(parsed.header.ssrc, to: channel) }
+    defer { if isFeedbackIdle, channel.deadline != nil { isFeedbackIdle = false } }
     switch channel.receive(parsed, on: route, in: packet, ecn: ecn, at: now) {
     case .unexpected: return "rtp-unexpected"
     case .unknownPayloadType: return "rtp-unknown-payload-type"
@@ -413,6 +466,7 @@ final class MediaTransport {
   /// Moves a source whose MID names another section, with its sequence numbers and counters.
   private func bring(_ ssrc: UInt32, to channel: MediaChannel) {
     guard !channel.knows(ssrc) else { return }
+    isFeedbackIdle = false
     for other in channels where channel.adopt(ssrc, from: other) { return }
   }
 
@@ -421,6 +475,7 @@ final class MediaTransport {
     _ compound: RawSpan, at now: Instant, events: inout FIFO<SessionOutput>
   ) -> StaticString? {
     var reader = RTCPReader()
+    isFeedbackIdle = false
     scheduler.note(byteCount: compound.byteCount)
     while let packet = reader.next(in: compound) {
       switch packet {
@@ -430,6 +485,7 @@ final class MediaTransport {
       case .receiverReport(let report): take(report.blocks, at: now)
       case .genericNACK(let nack):
         for channel in channels { channel.receive(nack) }
+        isAskedAgain = true
       case .transportFeedback(let feedback):
         feedbackResults.removeAll(keepingCapacity: true)
         sequencer.receive(feedback, into: &feedbackResults)
@@ -474,6 +530,7 @@ final class MediaTransport {
   /// Updates the estimate of the bandwidth, and decodes and shows pictures that are due.
   func advance(to now: Instant, events: inout FIFO<SessionOutput>) {
     guard isRunning else { return }
+    isFeedbackIdle = false
     if configuration.forwards, bandwidth != nil, now >= nextDivision {
       // The rates of what is forwarded change by themselves.
       nextDivision = now + Self.divisionInterval
@@ -502,7 +559,7 @@ final class MediaTransport {
     if let deadline = arrivals.deadline {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.feedback.rawValue))
     }
-    for channel in channels {
+    for channel in isFeedbackIdle ? [] : receiving {
       guard let deadline = channel.deadline else { continue }
       let reason = channel.kind == .audio ? SessionWakeReason.nack : .video
       earliest = .earliest(earliest, .at(deadline, reason: reason.rawValue))
