@@ -26,6 +26,16 @@ extension KeyCases {
     room(timeline: "  - { at: 1s, do: bob.publish-data, \(arguments) }\n\(rest)")
   }
 
+  /// Bob sends on a data track with this setting, and loses much.
+  private static func losing(_ setting: String) -> String {
+    room(
+      timeline: """
+          - { at: 1s, do: bob.publish-data, track-name: chat, \(setting) }
+          - { at: 1400ms, fault: link.set, link: b, loss: 40% }
+          - { at: 1500ms, do: bob.send-message, track-name: chat, bytes: 1KiB, messages: 40 }
+        """, talk: "4s")
+  }
+
   private static func message(_ arguments: String) -> String {
     data("track-name: chat", "  - { at: 1500ms, do: bob.send-message, \(arguments) }")
   }
@@ -49,12 +59,12 @@ extension KeyCases {
       room(timeline: "  - { at: 1s, do: bob.publish, track-name: <> }")),
     action("publish-data", at: "1s", "bob.publish-data, track-name: chat", in: inRoom),
     KeyCase("twilio action publish-data.track-name", ["chat", "talk"], data("track-name: <>")),
-    KeyCase(words: "twilio action publish-data.ordered", data("track-name: chat, ordered: <>")),
+    KeyCase(words: "twilio action publish-data.ordered", losing("ordered: <>")),
     KeyCase(
       "twilio action publish-data.max-packet-life-time", ["100ms", "200ms"],
-      data("track-name: chat, max-packet-life-time: <>")),
+      losing("max-packet-life-time: <>")),
     KeyCase(
-      "twilio action publish-data.max-retransmits", ["0", "2"], data("track-name: chat, max-retransmits: <>")),
+      "twilio action publish-data.max-retransmits", ["0", "2"], losing("max-retransmits: <>")),
     action("unpublish-data", at: "1500ms", "bob.unpublish-data, track-name: chat", in: data("track-name: chat", "<>")),
     KeyCase(
       "twilio action unpublish-data.track-name", ["chat", "talk"],
