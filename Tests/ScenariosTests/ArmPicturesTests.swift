@@ -1,7 +1,9 @@
+import CallCore
 import Testing
 
 @testable import ScenarioFormat
 @testable import ScenarioJudge
+@testable import ScenarioRun
 @testable import ScenarioSuite
 
 /// Arms whose pictures do not compare, or never came.
@@ -39,7 +41,7 @@ import Testing
       measure: "[{ metric: \(Compared.allBytes), stat: rate, window: [2s, bye] }]")
     let point = try #require(
       Compared.points(text) { result, arm in
-        if arm == "b" { result.hearers["bob"] = .zero + .seconds(1) }
+        if arm == "b" { result.hearers["bob"] = Instant.zero + .seconds(1) }
       }.first)
     #expect(
       point.deprived.map(\.text) == [
