@@ -33,7 +33,7 @@ import Testing
     let text = Compared.text(
       "{ a: {}, b: { alice.audio.codecs: [red, opus] } }", line: "", measure: "[bob.q.concealment]")
     let point = try #require(Compared.points(text).first)
-    #expect(point.idleText("b")?.hasSuffix("does the other side take what it asks for?") == true)
+    #expect(point.idleText("b")?.hasSuffix("and is there anything that it mends?") == true)
   }
 
   @Test func `a difference that no number shows is told without asking who takes it`() throws {

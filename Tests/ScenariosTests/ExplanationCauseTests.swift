@@ -140,6 +140,8 @@ import Testing
 
   // MARK: Audio session
 
+  /// The invariant finds the same mistake before the sound is missed.
+  private static let withoutInvariant = "invariants: [{ invariant: -audio-configured, why: sound is asked for }]"
   private static let deadUnit = "the audio unit does not run, so that nothing is recorded, sent or played"
 
   @Test(arguments: [
@@ -151,12 +153,13 @@ import Testing
   ) throws {
     let finding = try explained(
       "  - { at: 0s, fault: link.set, link: alice/wifi, loss: 5% }", Self.isHeard,
-      alice: "network: wifi, settings: { audio-session: \(order) }")
+      alice: "network: wifi, settings: { audio-session: \(order) }", rest: Self.withoutInvariant)
     #expect(finding.explanation == [line + Self.deadUnit])
   }
 
   @Test func `an audio session of the side that accepts is told, too, and one that records nothing`() throws {
-    let late = try explained("", Self.isHeard, bob: "network: wifi, settings: { audio-session: after }")
+    let late = try explained(
+      "", Self.isHeard, bob: "network: wifi, settings: { audio-session: after }", rest: Self.withoutInvariant)
     #expect(late.explanation.count == 1)
     #expect(late.explanation[0].hasPrefix("bob: the app activated the audio session at 2.0"), "\(late.explanation)")
     let bench = JudgeBench(.eventually(.flag("bob", "audible"), within: 3_000))

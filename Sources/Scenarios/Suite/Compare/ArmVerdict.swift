@@ -59,8 +59,9 @@ extension ArmComparison {
     for number in numbers {
       let (opened, length) = number.windowDifference
       let texts = [
-        opened >= .milliseconds(10) ? "open up to \(opened) apart" : nil,
-        length >= .milliseconds(10) ? "are up to \(length) longer in one arm than in another" : nil,
+        opened >= .milliseconds(10) ? "open up to \(Wording.quantity(opened.seconds, .duration)) apart" : nil,
+        length >= .milliseconds(10)
+          ? "are up to \(Wording.quantity(length.seconds, .duration)) longer in one arm than in another" : nil,
       ].compactMap(\.self)
       guard !texts.isEmpty else { continue }
       let text = texts.joined(separator: " and ")
@@ -183,7 +184,9 @@ extension ArmComparison {
       return "'\(arm)' changes nothing: its runs equal those of '\(arms.baseline)' event by event"
     }
     guard haveEqualNumbers(arm, arms.baseline) else { return nil }
-    let question = haveEqualEventCounts(arm, arms.baseline) ? ": does the other side take what it asks for?" : ""
+    let question =
+      haveEqualEventCounts(arm, arms.baseline)
+      ? ": does the other side take what it asks for, and is there anything that it mends?" : ""
     return "'\(arm)' changes none of these numbers in any run of '\(arms.baseline)'\(question)"
   }
 }
