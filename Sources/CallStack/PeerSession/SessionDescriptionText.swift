@@ -32,6 +32,12 @@ public struct SessionDescriptionText: Hashable, Sendable {
     return parsed.media.allSatisfy(\.isRejected)
   }
 
+  /// Whether there is a fingerprint of a certificate: the side uses DTLS.
+  package var hasFingerprint: Bool {
+    guard let parsed = try? SessionDescription(parsing: sdp) else { return false }
+    return ([parsed.attributes] + parsed.media.map(\.attributes)).contains { !$0.fingerprints.isEmpty }
+  }
+
   /// Returns whether a section of this kind is not rejected.
   package func has(_ kind: MediaKind) -> Bool {
     guard let parsed = try? SessionDescription(parsing: sdp) else { return false }

@@ -276,10 +276,8 @@ final class CallClient {
 
   /// Takes the audio again for a call that had it before an interruption.
   func resumeAudio() {
-    if sessions.contains(where: \.isAccepted), formerAudio != nil, callKit == nil,
-      !environment.device.audioSession.isActive
-    {
-      environment.device.setAudioSessionActive(true)
+    if sessions.contains(where: \.isAccepted), formerAudio != nil, callKit == nil {
+      environment.device.resumeAudioSession()
     }
   }
 

@@ -127,8 +127,9 @@ final class Opponent: PeerConnectionDelegate {
     guard let sdp = pendingOffer else { throw .invalidState("no offer of \(id)") }
     let connection = try open()
     pendingOffer = nil
-    startConnecting(with: sdp)
-    try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: session.limited(sdp)))
+    let offer = SessionDescriptionText(.offer, sdp: session.limited(sdp))
+    startConnecting(with: offer)
+    try connection.setRemoteDescription(offer)
     let answer = try connection.createAnswer()
     guard !answer.rejectsEverything else { throw .noCommonCodec }
     try connection.setLocalDescription(answer)
@@ -139,19 +140,18 @@ final class Opponent: PeerConnectionDelegate {
   /// Takes the user's answer to the dialled offer.
   func answered(_ sdp: String) throws(SessionError) {
     (dialling, dialledOffer) = (nil, nil)
-    startConnecting(with: sdp)
     let answer = SessionDescriptionText(.answer, sdp: session.limited(sdp))
+    startConnecting(with: answer)
     try connection?.setRemoteDescription(answer)
     guard !answer.rejectsEverything else { throw .noCommonCodec }
     addRemoteCandidates()
     sendLocalCandidates()
   }
 
-  /// - Parameter sdp: The user's description.
-  private func startConnecting(with sdp: String) {
+  /// - Parameter description: That of the user.
+  private func startConnecting(with description: SessionDescriptionText) {
     enter(.connecting, on: "accept")
-    let hasDTLS = sdp.split(separator: "\r\n").contains { $0.hasPrefix("a=fingerprint:") }
-    session.startSetupLimit(of: self, agreesOnDTLS: hasDTLS == session.usesDTLS)
+    session.startSetupLimit(of: self, agreesOnDTLS: description.hasFingerprint == session.usesDTLS)
     notify("startedConnectingToUser")
   }
 

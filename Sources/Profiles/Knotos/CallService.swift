@@ -387,10 +387,8 @@ final class CallService: PeerConnectionDelegate {
 
   /// Takes the audio again for a call that had it before an interruption.
   func resumeAudio() {
-    guard call?.connection != nil, settings.audioSession != .never, !usesCallKit,
-      !environment.device.audioSession.isActive
-    else { return }
-    environment.device.setAudioSessionActive(true)
+    guard call?.connection != nil, settings.audioSession != .never, !usesCallKit else { return }
+    environment.device.resumeAudioSession()
   }
 
   private func sendOffer(_ call: Call) {

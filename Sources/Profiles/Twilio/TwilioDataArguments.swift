@@ -31,7 +31,7 @@ enum TwilioDataArguments {
     if let text = action.values.text("text") {
       return (1...count).map { .string(count == 1 ? text : "\(text) \($0)") }
     }
-    guard case .byteSize(let size)? = action.values["bytes"] else {
+    guard let size = action.values.byteSize("bytes") else {
       throw ActionError("send-message says nothing to send: add text: hello, or bytes: 100B")
     }
     guard size <= 1_048_576 else { throw ActionError("bytes is at most 1 MiB") }

@@ -70,9 +70,7 @@ extension TwilioRoom {
   }
 
   /// Takes the audio again after an interruption.
-  func resumeAudio() {
-    if !isOver, !environment.device.audioSession.isActive { environment.device.setAudioSessionActive(true) }
-  }
+  func resumeAudio() { if !isOver { environment.device.resumeAudioSession() } }
 
   /// Gives an attempt to connect up: iOS ends it when the app is left.
   func leftForeground() { if state == "connecting" { end("53000", on: "background") } }

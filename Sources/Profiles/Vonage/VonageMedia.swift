@@ -244,9 +244,7 @@ final class VonageMedia {
   }
 
   /// Takes the audio again after an interruption.
-  func resumeAudio() {
-    if negotiator != nil, !environment.device.audioSession.isActive { environment.device.setAudioSessionActive(true) }
-  }
+  func resumeAudio() { if negotiator != nil { environment.device.resumeAudioSession() } }
 
   func show() {
     trace.set("publishers", publishers.count { $0.isAnnounced })

@@ -159,6 +159,9 @@ public final class Device {
     return true
   }
 
+  /// Activates the audio session again after an interruption, unless it is active.
+  public func resumeAudioSession() { if !audioSession.isActive { setAudioSessionActive(true) } }
+
   private func activate(_ active: Bool) {
     audioSession.setActive(active)
     traceSession()

@@ -1,4 +1,5 @@
 internal import Bitstreams
+internal import CallCore
 
 /// An access unit of H.264 as files store it (ISO/IEC 14496-15): parameter sets apart, and every other NAL unit after its
 /// length in four bytes.
@@ -17,8 +18,7 @@ package struct H264AccessUnit: Hashable, Sendable {
       // Files have no delimiters: the table of samples says where one begins.
       case .accessUnitDelimiter: break
       default:
-        let count = UInt32(clamping: content.count)
-        for shift in [24, 16, 8, 0] as [UInt32] { sample.append(UInt8(truncatingIfNeeded: count >> shift)) }
+        sample.append(bigEndian: UInt32(clamping: content.count))
         sample += content
       }
     }

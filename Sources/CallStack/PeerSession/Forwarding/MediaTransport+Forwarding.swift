@@ -19,7 +19,7 @@ extension MediaTransport {
   }
 
   func setForwardingPolicy(_ policy: ForwardingPolicy, of sender: Transceiver.ID) {
-    for case .forwarding(let channel) in channels where channel.state.transceiver == sender { channel.policy = policy }
+    if case .forwarding(let channel)? = knownChannel(of: sender) { channel.policy = policy }
   }
 
   /// Passes on that receivers have asked for key frames.
@@ -33,7 +33,7 @@ extension MediaTransport {
 
   func requestKeyFrame(of transceiver: Transceiver.ID, encoding: Int, at now: Instant) {
     expectFeedback()
-    for case .forwarding(let channel) in channels where channel.state.transceiver == transceiver {
+    if case .forwarding(let channel)? = knownChannel(of: transceiver) {
       channel.receive?.requestKeyFrame(of: encoding, at: now)
     }
   }

@@ -119,7 +119,7 @@ final class MediaTransport {
   }
 
   func parameters(of transceiver: Transceiver.ID) -> [EncodingParameters] {
-    channels.first { $0.transceiver == transceiver }?.state.encodings ?? [EncodingParameters()]
+    places[transceiver]?.state.encodings ?? [EncodingParameters()]
   }
 
   func setParameters(

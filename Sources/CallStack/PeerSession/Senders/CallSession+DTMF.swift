@@ -37,9 +37,7 @@ extension CallSession {
   }
 
   private func sendingStream(of id: Transceiver.ID) -> AudioSendStream? {
-    for case .audio(let channel) in media.channels where channel.state.transceiver == id {
-      return channel.state.track?.source == nil ? nil : channel.send
-    }
-    return nil
+    guard case .audio(let channel)? = media.knownChannel(of: id), channel.state.track?.source != nil else { return nil }
+    return channel.send
   }
 }

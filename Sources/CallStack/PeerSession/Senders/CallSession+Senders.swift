@@ -5,7 +5,7 @@ extension CallSession {
   /// The transceivers that are not stopped, in order of creation (W3C `getTransceivers`).
   public var rtpTransceivers: [RTPTransceiver] {
     jsep.transceivers.map { transceiver in
-      let state = media.channels.first { $0.transceiver == transceiver.id }?.state
+      let state = media.knownChannel(of: transceiver.id)?.state
       return RTPTransceiver(
         id: transceiver.id, kind: transceiver.kind, mid: transceiver.mid, direction: transceiver.direction,
         currentDirection: transceiver.currentDirection, sender: .init(track: state?.track?.source),

@@ -13,7 +13,7 @@ extension JSEPSession {
 
     var setup = SetupRole.active
     if let tagged {
-      let remote = try offer.transport(at: tagged, needsFingerprint: configuration.needsFingerprint)
+      let remote = try transport(of: offer, at: tagged)
       try checkCredentials(parameters, against: remote)
       setup = ownSetup(answering: remote)
     }

@@ -70,7 +70,7 @@ extension JSEPSession {
       try checkDataAnswer(pair)
       if let answered, isRestart(answered.remote) {
         // RFC 8839 §4.4.1.1.1: only the offerer may restart.
-        let offered = try offer.transport(at: answered.mLineIndex, needsFingerprint: configuration.needsFingerprint)
+        let offered = try transport(of: offer, at: answered.mLineIndex)
         if offered.isSameGeneration(as: localTransport) { throw .credentialsChanged }
         effects.isRemoteICERestart = true
       }

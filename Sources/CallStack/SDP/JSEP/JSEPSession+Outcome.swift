@@ -4,8 +4,8 @@ extension JSEPSession {
   /// Applies an answered pair of descriptions.
   mutating func apply(_ pair: DescriptionPair, isFinal: Bool, effects: inout DescriptionEffects) throws(JSEPError) {
     let negotiated = try negotiatedTransport(pair)
-    let credentials = try negotiated.map { transport throws(JSEPError) in
-      try pair.local.transport(at: transport.mLineIndex, needsFingerprint: configuration.needsFingerprint)
+    let credentials = try negotiated.map { agreed throws(JSEPError) in
+      try transport(of: pair.local, at: agreed.mLineIndex)
     }
     for position in transceivers.indices {
       guard let index = transceivers[position].mLineIndex, index < pair.answer.media.count else { continue }
@@ -55,7 +55,7 @@ extension JSEPSession {
   func negotiatedTransport(_ pair: DescriptionPair) throws(JSEPError) -> NegotiatedTransport? {
     let tag = pair.answer.bundle.first.flatMap { mid in pair.answer.media.firstIndex { $0.mid == mid } }
     guard let index = tag ?? pair.answer.media.firstIndex(where: { $0.port != 0 }) else { return nil }
-    let remote = try pair.remote.transport(at: index, needsFingerprint: configuration.needsFingerprint)
+    let remote = try transport(of: pair.remote, at: index)
     let setup = try pair.isLocalOffer ? ownSetup(answeredBy: remote) : ownSetup(answering: remote)
     return NegotiatedTransport(mid: pair.answer.media[index].mid, mLineIndex: index, remote: remote, setup: setup)
   }
@@ -97,18 +97,22 @@ extension JSEPSession {
     !section.isRejected && (section.isRTP || (configuration.data != nil && section.sctp != nil))
   }
 
+  /// Returns the transport of a section, which has a fingerprint unless this side does without.
+  func transport(of description: SessionDescription, at index: Int) throws(JSEPError) -> TransportDescription {
+    try description.transport(at: index, needsFingerprint: configuration.needsFingerprint)
+  }
+
   /// Checks that every live section has a transport, and that the one in use keeps its DTLS role.
   func checkOfferedTransport(_ offer: SessionDescription, effects: inout DescriptionEffects) throws(JSEPError) {
     let live = offer.media.indices.filter { isLive(offer.media[$0]) }
     for index in live {
-      let remote = try offer.transport(at: index, needsFingerprint: configuration.needsFingerprint)
+      let remote = try transport(of: offer, at: index)
       if remote.setup == .holdconn { throw .invalidSetup(.holdconn) }
       if let setup = remote.setup, setup != .actpass, setup == runningSetup(with: remote) { throw .setupChanged }
     }
     let tagged = offer.bundle.first.flatMap { tag in live.first { offer.media[$0].mid == tag } } ?? live.first
     if let tagged {
-      effects.isRemoteICERestart = isRestart(
-        try offer.transport(at: tagged, needsFingerprint: configuration.needsFingerprint))
+      effects.isRemoteICERestart = isRestart(try transport(of: offer, at: tagged))
     }
   }
 }

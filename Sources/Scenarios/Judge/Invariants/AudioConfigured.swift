@@ -7,7 +7,7 @@ internal import Vocabulary
 final class AudioConfigured {
   private final class Side {
     var state = "inactive"
-    var category = AudioSession.Category.soloAmbient.rawValue
+    var category = AudioSession.Category.soloAmbient
     var isUnitStopped = true
   }
 
@@ -15,13 +15,13 @@ final class AudioConfigured {
     for peer in context.scenario.peers.map(\.name) {
       let side = Side()
       context.watch.listen(to: PeerEvents.audioSession, of: peer) { _, state, category, _ in
-        (side.state, side.category) = (state, category)
+        (side.state, side.category) = (state, AudioSession.Category(rawValue: category) ?? .soloAmbient)
       }
       context.watch.listen(to: PeerEvents.audioUnit, of: peer) { record, unit in
         let wasStopped = side.isUnitStopped
         side.isUnitStopped = unit == AudioUnitState.stopped.rawValue
         guard wasStopped, !side.isUnitStopped else { return }
-        guard side.state != "active" || side.category != AudioSession.Category.playAndRecord.rawValue else { return }
+        guard side.state != "active" || !side.category.records || !side.category.plays else { return }
         let actual =
           "\(peer)'s audio unit started at \(Wording.time(record.time)) on a session that was \(side.state) and "
           + "\(side.category) (I3, I11)"

@@ -19,12 +19,8 @@ final class AudioRecovered {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     let watch = context.watch
     for peer in context.scenario.peers.map(\.name) {
-      guard let machine = context.mainMachine(of: peer) else { continue }
       let side = Side()
-      let state = watch.slot(peer, machine.name)
-      let isConnected = { [unowned watch] in
-        watch.value(state).map { machine.role(of: $0.description) == .connected } ?? false
-      }
+      let isConnected = { if case .connected? = CallStage(of: peer, context) { true } else { false } }
       let judge: (TraceRecord) -> Void = { [unowned watch] record in
         guard let lostAt = side.lostAt, side.isAppActive, !side.isInterrupted, record.time > lostAt else { return }
         watch.alarms.schedule(at: record.time + Self.grace) {

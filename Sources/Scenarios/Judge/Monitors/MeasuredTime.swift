@@ -31,10 +31,12 @@ final class MeasuredTime {
     entry = Self.entry(of: value.name)
     guard !countsReports else { return }
     for subject in subjects(of: value, context.scenario) {
+      // Programs tell nothing of their connections.
+      let isProgram = context.scenario.peer(ConnectionSubject.owner(of: subject))?.stack == .external
       context.watch.listen(to: PeerEvents.openConnections, of: subject) { [unowned self] record, count in
         change(at: record.time) {
           open[subject] = count
-          if count == 0 { connected.remove(subject) }
+          if count == 0 { connected.remove(subject) } else if isProgram { connected.insert(subject) }
         }
       }
       for connection in connections(of: subject) {
@@ -44,8 +46,6 @@ final class MeasuredTime {
           change(at: record.time) { connected.insert(subject) }
         }
       }
-      // Programs tell nothing of their connections.
-      if context.scenario.peer(ConnectionSubject.owner(of: subject))?.stack == .external { connected.insert(subject) }
     }
   }
 
