@@ -5,7 +5,7 @@ package import RTP
 ///
 /// Each feedback continues where the last one ended. After a late packet, the next feedback begins with it and repeats
 /// the packets after it, so that the sender does not take it for lost.
-package struct ArrivalRecorder: Sendable {
+package struct ArrivalRecorder: ~Copyable, Sendable {
   package struct Settings: Hashable, Sendable {
     /// The interval between feedback packets.
     package var interval = Interval.milliseconds(100)

@@ -7,7 +7,9 @@ package import RTP
 /// Packets are authenticated and belong to one SSRC; retransmissions are given as the originals. After each call look
 /// at ``takePicture(at:)``, ``takeNACK(at:)`` and ``takeKeyFrameRequest(at:)``, and call ``advance(to:)`` at
 /// ``deadline``.
-package struct VideoReceiver: Sendable {
+///
+/// It is asked for its deadline after every packet, and must not be copied for it.
+package struct VideoReceiver: ~Copyable, Sendable {
   /// A payload type and its format.
   package struct Codec: Hashable, Sendable {
     package var payloadType: UInt8

@@ -139,7 +139,7 @@ package struct ICEAgent: ~Copyable, SansIO {
   @discardableResult
   package mutating func markReceived(on path: Path, at now: Instant) -> Bool {
     guard enter(at: now) else { return false }
-    let wasActive = selectedPair?.isActive ?? false
+    let wasActive = locateSelected().map { generations[$0.g].checklist.pairs[$0.index].isActive } ?? false
     guard let id = markReceived(on: path, isData: true) else { return false }
     // The controlling side may have switched to this pair, or a pair that was given up, the selected one too, may need
     // another check.

@@ -6,7 +6,7 @@ internal import SDP
 
 /// The audio of one transceiver: the stream that sends its track, and the stream that receives.
 final class AudioChannel {
-  var state: ChannelState
+  let state: ChannelState
   private let configuration: SessionConfiguration
   /// Whether the track sends its source; a disabled track sends silence (W3C `track.enabled`).
   var isEnabled: Bool

@@ -7,7 +7,7 @@ internal import SDP
 /// sends comes from another one.
 final class ForwardingChannel {
   let kind: MediaKind
-  var state: ChannelState
+  let state: ChannelState
   private let configuration: SessionConfiguration
   /// Whether the track is sent; a disabled one sends nothing, because its silence would have to be encoded.
   var isEnabled: Bool

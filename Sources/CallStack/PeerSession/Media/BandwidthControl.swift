@@ -4,7 +4,9 @@ internal import RTP
 
 /// The bandwidth of a transport that sends video: the estimate, its division among the streams, and the rates of the
 /// pacer.
-struct BandwidthControl {
+///
+/// It is asked for its deadline after every packet, and must not be copied for it.
+struct BandwidthControl: ~Copyable {
   private(set) var estimator: BandwidthEstimator
   private var allocator = RateAllocator()
   /// The streams of the allocator.

@@ -12,7 +12,7 @@ struct LocalTrack {
 }
 
 /// The state of a transceiver and its two tracks, for channels of every kind.
-struct ChannelState {
+final class ChannelState {
   let transceiver: Transceiver.ID
   /// The MID of its section; nil before the transceiver is negotiated or the remote side has announced a track.
   var mid: String?
@@ -43,14 +43,14 @@ struct ChannelState {
   /// packets of a removed track still arrive.
   ///
   /// - Parameter isNews: whether the packet shows that its source is active.
-  mutating func receivedMedia(isNews: Bool) -> MediaChannel.Reception {
+  func receivedMedia(isNews: Bool) -> MediaChannel.Reception {
     guard isMuted, isAnnounced, isNews, let mid else { return .taken }
     isMuted = false
     return .unmuted(mid: mid)
   }
 
   /// Takes what became of a packet.
-  mutating func received(_ reception: VideoReceiveStream.Reception) -> MediaChannel.Reception {
+  func received(_ reception: VideoReceiveStream.Reception) -> MediaChannel.Reception {
     switch reception {
     case .taken(let isNews): receivedMedia(isNews: isNews)
     case .unknownPayloadType: .unknownPayloadType
@@ -65,7 +65,7 @@ struct ChannelState {
   }
 
   /// Applies the result of a negotiation; nil when the section is rejected.
-  mutating func apply(_ media: NegotiatedMedia?) {
+  func apply(_ media: NegotiatedMedia?) {
     guard let media else { return }
     mid = media.mid
     remoteTrackID = media.remoteStreamIDs.first?.track ?? remoteTrackID

@@ -19,29 +19,13 @@ enum MediaChannel {
     }
   }
 
-  /// The transceiver of ``state``, without a copy of the rest: every packet and description looks for it.
-  var transceiver: Transceiver.ID {
-    switch self {
-    case .audio(let channel): channel.state.transceiver
-    case .video(let channel): channel.state.transceiver
-    case .forwarding(let channel): channel.state.transceiver
-    }
-  }
+  var transceiver: Transceiver.ID { state.transceiver }
 
   var state: ChannelState {
-    get {
-      switch self {
-      case .audio(let channel): channel.state
-      case .video(let channel): channel.state
-      case .forwarding(let channel): channel.state
-      }
-    }
-    nonmutating set {
-      switch self {
-      case .audio(let channel): channel.state = newValue
-      case .video(let channel): channel.state = newValue
-      case .forwarding(let channel): channel.state = newValue
-      }
+    switch self {
+    case .audio(let channel): channel.state
+    case .video(let channel): channel.state
+    case .forwarding(let channel): channel.state
     }
   }
 

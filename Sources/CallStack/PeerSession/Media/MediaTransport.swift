@@ -79,7 +79,7 @@ final class MediaTransport {
 
   var midExtensionID: UInt8? { router.midExtensionID }
   /// The estimate of the bandwidth; nil before video is sent.
-  var availableOutgoingBitrate: DataRate? { bandwidth.flatMap { $0.deadline == nil ? nil : $0.target.target } }
+  var availableOutgoingBitrate: DataRate? { bandwidth?.deadline == nil ? nil : bandwidth?.target.target }
 
   // MARK: Tracks
 
@@ -354,8 +354,9 @@ final class MediaTransport {
   /// Queues the padding of a probe or a gap, on the first retransmission stream that there is. The pacer has to learn
   /// that there is none, or it asks for its padding again and again.
   private func pad(at now: Instant) {
-    let channel = channels.first { $0.canPad(at: now) }
-    pacer.pad(at: now) { count, output in channel?.pad(count, into: &output, at: now) }
+    pacer.pad(at: now) { [channels] count, output in
+      channels.first { $0.canPad(at: now) }?.pad(count, into: &output, at: now)
+    }
   }
 
   /// Writes a NACK, a request for a key frame, or transport-wide feedback that is due.

@@ -7,7 +7,7 @@ internal import SDP
 
 /// The video of one transceiver: the stream that sends its track, and the stream that receives.
 final class VideoChannel {
-  var state: ChannelState
+  let state: ChannelState
   private let configuration: SessionConfiguration
   private let settings: VideoSettings
   /// Whether the track sends its source; a disabled track sends black pictures (W3C `track.enabled`).
