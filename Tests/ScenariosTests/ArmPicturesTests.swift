@@ -41,11 +41,11 @@ import Testing
       measure: "[{ metric: \(Compared.allBytes), stat: rate, window: [2s, bye] }]")
     let point = try #require(
       Compared.points(text) { result, arm in
-        if arm == "b" { result.hearers["bob"] = Instant.zero + .seconds(1) }
+        if arm == "b" { result.hearers.note(.init(receiver: "bob", sender: "alice"), at: Instant.zero + .seconds(1)) }
       }.first)
     #expect(
       point.deprived.map(\.text) == [
-        "'b' gave bob no sound with seeds 1-3, and another arm did: fewer bytes are no gain"
+        "'b' gave bob no sound of alice with seeds 1-3, and another arm did: fewer bytes are no gain"
       ])
   }
 
@@ -54,9 +54,65 @@ import Testing
       "alice.video: { codecs: [VP9], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }",
       expect: Compared.allBytes,
       measure: Compared.allBytes)
-    let text = "'b' gave bob no pictures with seeds 1-3, and another arm did: fewer bytes are no gain"
+    let text = "'b' gave bob no pictures of alice with seeds 1-3, and another arm did: fewer bytes are no gain"
     #expect(point.deprived.map(\.text).contains(text))
     #expect(point.findings.map(\.actual) == [point.deprived.first?.text])
     #expect(CompareText(CompareReport([point]), style: .plain).text.contains(text))
+  }
+
+  @Test func `an arm that lost the sound before a later window gains nothing in it`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.ptime: 60ms } }",
+      measure: "[\(Compared.allBytes), { metric: \(Compared.allBytes), stat: rate, window: [4s, bye] }]")
+    let point = try #require(
+      Compared.points(text) { result, arm in
+        let lost = Instant.zero + .seconds(3)
+        if arm == "b" { result.hearers.note(.init(receiver: "bob", sender: "alice"), at: lost) }
+      }.first)
+    #expect(point.deprived.map(\.arm) == ["b"])
+    #expect(point.completeArms == ["a"])
+  }
+
+  @Test func `an arm is not the better for a receiver to whom it gave nothing of one of the others`() throws {
+    for (bytes, isTested) in [(1.0, false), (-1.0, true)] {
+      var point = try #require(
+        Compared.points(
+          Compared.text(
+            "{ a: {}, b: { alice.audio.ptime: 60ms } }",
+            expect: "  - { delta: bob.q.mos, arms: [b, a], gt: -5, lt: 5 }", measure: "[bob.q.mos]")
+        ) { result, arm in
+          if arm == "b" { result.hearers.note(.init(receiver: "bob", sender: "alice"), at: .zero - .seconds(1)) }
+        }.first)
+      point.setSamples(["a": [1: 3, 2: 3.1, 3: 3.2], "b": [1: 3 + bytes, 2: 3.2 + bytes, 3: 3.2 + bytes]])
+      #expect(point.findings.isEmpty == isTested)
+    }
+  }
+
+  @Test func `a delta of what one peer sends straight to another fails where nobody does`() throws {
+    let point = try #require(
+      Compared.points(
+        Compared.text(
+          "{ a: {}, b: { alice.audio.ptime: 60ms } }",
+          expect: "  - { delta: \"wire.rtp_bytes(from: alice, to: bob)\", arms: [b, a], gt: -1 }",
+          measure: "[\"wire.rtp_bytes(from: alice, to: bob)\"]")
+      ).first)
+    var through = point
+    through.setSamples(["a": [1: 0, 2: 0, 3: 0], "b": [1: 0, 2: 0, 3: 0]])
+    #expect(point.findings.allSatisfy { $0.kind != .vacuous })
+    #expect(through.findings.map(\.kind) == [.vacuous])
+    #expect(through.gapTexts.contains { $0.contains("no arm carries anything") })
+  }
+
+  @Test func `actions that come at other times in another arm are told`() throws {
+    let text = Compared.text("{ a: {}, b: { alice.audio.ptime: 60ms } }", measure: "[\(Compared.heard)]")
+    let point = try #require(
+      Compared.points(text) { result, arm in
+        result.deeds["alice.mute (#9)"] = .zero + .milliseconds(arm == "b" ? 3_500 : 3_000)
+      }.first)
+    #expect(
+      point.gapTexts.contains {
+        $0.hasPrefix(
+          "what follows events of a call comes at other times in one arm than in another, alice.mute (#9) up to 500ms")
+      })
   }
 }

@@ -143,6 +143,8 @@ import Testing
       ("alice.stats.transport.bytesSent", "count", nil), ("bob.q.mouth_to_ear", "max", "lower"),
       ("bob.stats.inbound-rtp.audio.jitter", "max", nil),
       ("bob.stats.inbound-rtp.audio.packetsLost", "delta", nil),
+      ("bob.stats.inbound-rtp.video.framesDropped", "delta", nil),
+      ("alice.stats.candidate-pair.availableOutgoingBitrate", "mean", nil),
     ] as [(String, String, String?)])
   func `how many samples there are has no direction, whatever they are of`(
     path: String, statistic: String, better: String?

@@ -233,7 +233,8 @@ import Vocabulary
     let bench = JudgeBench([
       .metric(bytes, .last, .exactly(.count(2))), .metric(jitter, .last, .exactly(.duration(.microseconds(12_500)))),
     ])
-    let sampler = StatsSampler(bench.judge.scenario, watch: bench.watch, anchors: bench.anchors)
+    let sampler = StatsSampler(
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
     #expect(sampler.reads("alice") && !sampler.reads("bob"))
     bench.at(250)
     sampler.sample(report(seconds: 1, concealed: 0, events: 0), mouthToEar: nil, of: "alice", at: bench.trace.now)
@@ -248,7 +249,8 @@ import Vocabulary
     let bench = JudgeBench([.metric(.of("bob", "q.mos", .real), .last, .atLeast(.real(1)))]) { scenario in
       for index in scenario.peers.indices { scenario.peers[index].audio.codecs = [.redundancy, .opus] }
     }
-    let sampler = StatsSampler(bench.judge.scenario, watch: bench.watch, anchors: bench.anchors)
+    let sampler = StatsSampler(
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
     bench.trace.listen(to: HarnessEvents.meanOpinionScore) { _, score in scores.append(score) }
     for (seconds, isForwarded) in [(0, false), (2, true), (4, false)] as [(Int64, Bool)] {
       bench.at(seconds * 1_000 + 250)
@@ -267,7 +269,8 @@ import Vocabulary
     let bench = JudgeBench([state, bytes, said].map { .metric($0, .last, .atLeast(.count(0))) }) {
       $0.peers[0].stack = .external
     }
-    let sampler = StatsSampler(bench.judge.scenario, watch: bench.watch, anchors: bench.anchors)
+    let sampler = StatsSampler(
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
     let members: [(name: String, value: StatsReport.Value)] = [
       ("iceState", .text("asleep")), ("bytesSent", .text("many")), ("packetsSent", .real(7)),
     ]
@@ -303,5 +306,56 @@ import Vocabulary
     bench.at(5_000)
     meter.resumed(at: bench.trace.now)
     #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass, .pass, .pass])
+  }
+
+  @Test func `a pause in which hardly a packet is sent interrupts nothing, and lost speech does`() {
+    let recovery = ValuePath.of("bob", "q.recovery", .duration)
+    let bench = JudgeBench([.metric(recovery, .count, .exactly(.count(1)))]) { scenario in
+      var entry = TimelineEntry()
+      (entry.id, entry.effect) = ("drop", .fault(Fault(kind: .linkDown), duration: nil))
+      scenario.timeline = [entry]
+    }
+    let meter = RecoveryMeter(of: recovery.owner, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
+    let loss = SpeechLoss(over: "bob")
+    meter.follow(loss)
+    bench.fire("drop", at: 1_000)
+    for lost in [0, 9, 10] {
+      for _ in 0..<lost { loss.note(isSpeech: true, isHeard: false) }
+      for _ in 0..<30 { loss.note(isSpeech: false, isHeard: false) }
+      loss.note(isSpeech: true, isHeard: true)
+      bench.at(2_000 + Int64(lost) * 100)
+      meter.resumed(at: bench.trace.now)
+    }
+    #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass])
+  }
+
+  @Test func `of several cameras each has a sample, also one whose picture stands still or never came`() {
+    let age = ValuePath.of("bob", "q.picture_age", .duration)
+    let delay = ValuePath.of("bob", "q.frame_delay", .duration)
+    let bench = JudgeBench([
+      .metric(age, .count, .exactly(.count(6))), .metric(age, .maximum, .atLeast(.duration(.milliseconds(400)))),
+      .metric(delay, .count, .exactly(.count(3))),
+    ])
+    let sampler = StatsSampler(
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
+    let report = StatsReport(
+      entries: [1, 2, 3].map {
+        .init(id: "IV\($0)", type: "inbound-rtp", kind: "video", members: [("ssrc", .integer($0))])
+      })
+    for time in [500, 750] as [Int64] {
+      bench.at(time)
+      let now = bench.trace.now
+      // The first moves, the second came once, and of the third nothing is shown.
+      let pictures = [
+        ShownPicture(
+          source: 1, captured: now, delay: .milliseconds(50), isNew: true, peakSignalToNoise: { nil },
+          structuralSimilarity: { nil }),
+        ShownPicture(
+          source: 2, captured: .zero + .milliseconds(100), delay: .milliseconds(60), isNew: time == 500,
+          peakSignalToNoise: { nil }, structuralSimilarity: { nil }),
+      ]
+      sampler.sample(report, mouthToEar: nil, pictures: pictures, of: "bob", at: now)
+    }
+    #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass, .pass, .pass])
   }
 }

@@ -48,6 +48,18 @@ import Testing
     #expect(found.map { $0?.end.timestamp } == [180, 260, 340])
   }
 
+  @Test func `where digits are sent in place of sound nobody speaks`() {
+    let record = AudioRecord()
+    for frame in 1...2 as ClosedRange<UInt32> {
+      record.begin(AudioLevel(20))
+      var position = RecordingPosition(
+        AudioPosition(ssrc: 7, timestamp: frame * 80), clockRate: 8_000, codecDelay: .zero)
+      position.isOfDigits = frame == 2
+      record.record(position, at: .zero + .milliseconds(Int64(frame) * 10))
+    }
+    #expect(record.isSpeech(at: AudioPosition(ssrc: 7, timestamp: 80), count: 480)?.piece == false)
+  }
+
   @Test func `a frame of samples is speech by its level`() {
     let record = AudioRecord()
     for (frame, sample) in [0, 90, 110].enumerated() {

@@ -149,7 +149,11 @@ extension ForwardingTests {
 
     /// The age of the picture that a member sees, if it is that of another one.
     func glassToGlass(to viewer: Member, from camera: Member) -> Interval? {
-      guard var shown = viewer.environment.videoRecord.shown(over: viewer.name),
+      let record = viewer.environment.videoRecord
+      let newest = record.shownSources(over: viewer.name).compactMap { record.shown(of: $0, over: viewer.name) }.max {
+        $0.at < $1.at
+      }
+      guard var shown = newest,
         let origin = server.origin(of: shown.ssrc, timestamp: shown.timestamp)
       else { return nil }
       (shown.ssrc, shown.timestamp) = origin

@@ -58,9 +58,13 @@ public struct RunResult: Hashable, Sendable {
   /// are modelled.
   package var material: UInt64?
 
-  /// When each peer saw its last picture, and heard sound last, for the arms of a comparison; empty without arms.
-  package var viewers: [String: Instant] = [:]
-  package var hearers: [String: Instant] = [:]
+  /// When each peer last saw and heard each other one, for the arms of a comparison; empty without arms.
+  package var viewers = ReceptionTimes()
+  package var hearers = ReceptionTimes()
+
+  /// When each action was first performed and each recording began to play, by their names, for the arms of a comparison;
+  /// empty without arms.
+  package var deeds: [String: Instant] = [:]
 
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []

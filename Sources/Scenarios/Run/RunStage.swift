@@ -28,6 +28,8 @@ final class RunStage {
   private let meter: WireMeter
   /// Whether a user has acted, or an app has had a message, so that invariants had something to judge.
   private(set) var hasActivity = false
+  /// Who hears and sees whom in an arm of a comparison.
+  private(set) var reception: ReceptionWatch?
   /// Whether any peer has received a packet of media; noted for the arms of a comparison alone.
   private(set) var isMediaReceived = false
 
@@ -40,7 +42,7 @@ final class RunStage {
     let sessions = scenario.peers.filter { $0.stack != .external }
     cleartext = CleartextDetector(peers: sessions, tap: wire, watch: watch)
     meter = WireMeter(scenario.watchedWire, tap: wire, cleartext: cleartext, trace: trace)
-    sampler = StatsSampler(scenario, watch: watch, anchors: context.anchors)
+    sampler = StatsSampler(scenario, watch: watch, anchors: context.anchors, statistics: context.statistics)
     paths = RelayPaths(watch: watch, wire: wire)
     let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
     simulator.recordsChannels = scenario.arms != nil
@@ -64,6 +66,7 @@ final class RunStage {
     // What an app cannot read it tells as an error.
     context.trace.listen(to: PeerEvents.code) { [unowned self] _, _ in hasActivity = true }
     if scenario.arms != nil {
+      reception = ReceptionWatch(world)
       context.trace.listen(to: PeerConnectionEvents.mediaReceived) { [unowned self] _, _, _ in isMediaReceived = true }
     }
     for meter in sampler.recovery {
@@ -149,7 +152,7 @@ final class RunStage {
         sampler.sample(
           report, mouthToEar: world.mouthToEar(to: peer, over: subject),
           isForwarded: world.isForwarded(to: peer, over: subject),
-          picture: world.shownPicture(to: peer, over: subject), of: subject, at: now)
+          pictures: world.shownPictures(to: peer, over: subject), of: subject, at: now)
         context.statistics.deliver(report, of: subject)
         context.story.sample(report, of: subject, at: now)
         sampled?(report, peer.name, subject)
@@ -157,7 +160,7 @@ final class RunStage {
     }
     for server in world.callServers {
       for (subject, report) in server.reports(where: { everybody || sampler.reads($0) }) {
-        sampler.sample(report, mouthToEar: nil, picture: nil, of: subject, at: now)
+        sampler.sample(report, mouthToEar: nil, of: subject, at: now)
         context.statistics.deliver(report, of: subject)
         context.story.sample(report, of: subject, at: now)
       }

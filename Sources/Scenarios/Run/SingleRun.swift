@@ -121,15 +121,29 @@ public struct SingleRun {
     }
     if cell.scenario.arms != nil {
       result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty }
-      for peer in stage.world.peers {
-        result.viewers[peer.name] = peer.videoRecord.lastShown
-        result.hearers[peer.name] = peer.audioRecord.lastPlayed
-      }
+      result.viewers = stage.reception?.viewers ?? ReceptionTimes()
+      result.hearers = stage.reception?.hearers ?? ReceptionTimes()
+      result.deeds = deeds(stage)
     }
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage
     if outputs.wantsMessages { result.messages = stage.world.firstMessages }
     return result
+  }
+
+  /// Returns when each action of the timeline was first performed, and when each recording began to play, by their names.
+  private func deeds(_ stage: RunStage) -> [String: Instant] {
+    var deeds: [String: Instant] = [:]
+    for entry in cell.scenario.timeline {
+      guard case .action(let peer, let name, _) = entry.effect else { continue }
+      let time = stage.context.anchors.firstFiring(of: entry.id)
+      deeds["\(peer).\(name) (\(entry.id))"] = time
+    }
+    for peer in stage.world.peers {
+      guard case .file? = cell.scenario.peer(peer.name)?.devices.microphone else { continue }
+      deeds["\(peer.name)'s recording"] = peer.audioRecord.firstListened
+    }
+    return deeds
   }
 
   /// Returns a hash over what all devices have to encode, for the arms of a comparison; nil where media are modelled.

@@ -218,24 +218,35 @@ final class World {
     return nil
   }
 
-  /// Returns the picture that the peer shows now, wherever it was taken; nil before the first.
-  func shownPicture(to peer: VirtualPeer, over connection: String) -> ShownPicture? {
-    guard let last = peer.videoRecord.shown(over: connection), let (camera, shown, captured) = taken(last) else {
+  /// Returns the pictures that the peer shows now for a connection, one of each source, wherever they were taken.
+  func shownPictures(to peer: VirtualPeer, over connection: String) -> [ShownPicture] {
+    peer.videoRecord.shownSources(over: connection).compactMap { shownPicture(of: $0, to: peer, over: connection) }
+  }
+
+  private func shownPicture(of source: UInt32, to peer: VirtualPeer, over connection: String) -> ShownPicture? {
+    let record = peer.videoRecord
+    guard let last = record.shown(of: source, over: connection), let (camera, shown, captured) = taken(last) else {
       return nil
     }
     // Painted and compared only where it is asked for.
     let pictures = {
-      peer.videoRecord.picture(over: connection).flatMap { picture in
+      record.picture(of: source, over: connection).flatMap { picture in
         camera.original(of: shown).map { (picture, $0) }
       }
     }
     let moment = StatsSampler.momentOfPictureAge(before: simulator.now)
-    let earlier = peer.videoRecord.shown(over: connection, at: moment).flatMap(taken)?.2
+    let earlier = record.shown(of: source, over: connection, at: moment).flatMap(taken)?.2
     return ShownPicture(
-      captured: captured, capturedEarlier: earlier, delay: shown.at - captured,
+      source: source, captured: captured, capturedEarlier: earlier, delay: shown.at - captured,
       isNew: simulator.now - shown.at < StatsSampler.period,
       peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
+  }
+
+  /// Returns the peer whose microphone or camera sends a packet, also one that a server forwards.
+  func sender(of ssrc: UInt32, timestamp: UInt32) -> String? {
+    let source = origin(of: ssrc, timestamp: timestamp)?.ssrc ?? ssrc
+    return peers.first { $0.audioRecord.sends(source) || $0.videoRecord.sends(source) }?.name
   }
 
   /// Returns the camera that took a shown picture, the picture as that camera's, and when it was taken.

@@ -32,7 +32,11 @@ package final class AudioRecord {
   /// Called when sent sound plays again after a gap of at least 100 ms.
   package var resumed: ((_ now: Instant) -> Void)?
   /// When sound that was sent played last.
-  package private(set) var lastPlayed: Instant?
+  private var lastPlayed: Instant?
+  /// Called with the position of what plays of each received stream; nil if nobody asks.
+  package var onPlay: ((AudioPosition) -> Void)?
+  /// When the first connection was there to which the microphone is sent; a recording begins then.
+  package internal(set) var firstListened: Instant?
   /// The sound of the microphone; nil if nobody compares it.
   private var tape: MicrophoneTape?
   /// The level of the frame of the microphone whose positions are recorded next.
@@ -49,7 +53,8 @@ package final class AudioRecord {
   /// - Parameter position: The position after the last recorded sample; the sample there is recorded at `now`.
   package func record(_ position: RecordingPosition, at now: Instant) {
     tape?.keep(before: position)
-    let recorded = Recorded(recorded: position, end: now, isSpeech: !position.isMuted && level >= Self.quietestSpeech)
+    let isSent = !position.isMuted && !position.isOfDigits
+    let recorded = Recorded(recorded: position, end: now, isSpeech: isSent && level >= Self.quietestSpeech)
     let ssrc = position.position.ssrc
     packets[ssrc] = position.sent
     var stream = streams[ssrc] ?? Stream()
@@ -76,6 +81,9 @@ package final class AudioRecord {
 
   /// What the Opus packets carry that this peer has sent, a value for each stream.
   package var sentPackets: [OpusPacketCounts] { packets.sorted { $0.key < $1.key }.map(\.value) }
+
+  /// Returns whether a stream is one of this peer's microphone.
+  package func sends(_ ssrc: UInt32) -> Bool { streams[ssrc] != nil }
 
   // MARK: Speech
 

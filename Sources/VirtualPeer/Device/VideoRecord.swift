@@ -19,14 +19,22 @@ package final class VideoRecord {
   private var captured: [(id: UInt32, at: Instant)?] = Array(repeating: nil, count: capacity)
   /// The sources of video that this peer sends.
   private var sources: [UInt32] = []
-  /// The pictures shown last for each connection, the newest at the end.
-  private var shown: [String: [Shown]] = [:]
-  private var pictures: [String: VideoFrame] = [:]
+  /// What is shown of one received source.
+  private struct Screen {
+    /// The pictures shown last, the newest at the end.
+    var shown: [Shown]
+    /// The newest; nil from a modelled codec.
+    var picture: VideoFrame?
+  }
+  /// What is shown for each connection, by source.
+  private var screens: [String: [UInt32: Screen]] = [:]
   /// The painters of this peer's pictures, each from a number on; nil for modelled ones.
   private var painters: [(first: UInt32, video: GeneratedVideo?)] = []
 
   /// Called with the number of every picture that the camera takes.
   package var onCapture: ((UInt32) -> Void)?
+  /// Called with every picture that is shown, modelled ones too.
+  package var onShown: ((Shown) -> Void)?
   /// Called with every picture that is shown for a connection, by its trace subject; not with modelled ones.
   package var onShow: ((Shown, VideoFrame, _ connection: String) -> Void)?
 
@@ -48,18 +56,23 @@ package final class VideoRecord {
     if !sources.contains(source) { sources.append(source) }
   }
 
+  /// Returns whether a stream is one of this peer's camera.
+  package func sends(_ ssrc: UInt32) -> Bool { sources.contains(ssrc) }
+
   func show(_ shown: Shown, _ picture: VideoFrame?, over connection: String) {
-    self.shown[connection, default: []].append(shown)
-    if self.shown[connection, default: []].count > Self.shownCapacity { self.shown[connection]?.removeFirst() }
-    pictures[connection] = picture
+    var screen = screens[connection, default: [:]].removeValue(forKey: shown.ssrc) ?? Screen(shown: [])
+    if screen.shown.count == Self.shownCapacity { screen.shown.removeFirst() }
+    screen.shown.append(shown)
+    screen.picture = picture
+    screens[connection, default: [:]][shown.ssrc] = screen
+    onShown?(shown)
     if let picture { onShow?(shown, picture, connection) }
   }
 
-  /// When the last picture was shown; nil before the first.
-  package var lastShown: Instant? { shown.values.compactMap(\.last?.at).max() }
-
-  /// Returns the picture that was shown last for a connection; nil from a modelled codec.
-  package func picture(over connection: String) -> VideoFrame? { pictures[connection] }
+  /// Returns the picture that was shown last of a source; nil from a modelled codec.
+  package func picture(of source: UInt32, over connection: String) -> VideoFrame? {
+    screens[connection]?[source]?.picture
+  }
 
   /// Returns the camera picture of a number; nil for modelled ones.
   package func original(_ contentID: UInt32) -> VideoFrame? { painter(of: contentID)?.frame(contentID) }
@@ -69,12 +82,17 @@ package final class VideoRecord {
     captureTime(of: picture) == nil ? nil : original(picture.contentID)
   }
 
-  /// Returns the picture that was shown last for a connection, by its trace subject.
-  package func shown(over connection: String) -> Shown? { shown[connection]?.last }
+  /// Returns the sources of which pictures were shown for a connection, by its trace subject.
+  package func shownSources(over connection: String) -> [UInt32] { (screens[connection] ?? [:]).keys.sorted() }
 
-  /// Returns the picture that a connection showed at a moment of the last half second.
-  package func shown(over connection: String, at moment: Instant) -> Shown? {
-    shown[connection]?.last { $0.at <= moment }
+  /// Returns the picture that was shown last of a source.
+  package func shown(of source: UInt32, over connection: String) -> Shown? {
+    screens[connection]?[source]?.shown.last
+  }
+
+  /// Returns the picture that was shown of a source at a moment of the last half second.
+  package func shown(of source: UInt32, over connection: String, at moment: Instant) -> Shown? {
+    screens[connection]?[source]?.shown.last { $0.at <= moment }
   }
 
   /// Returns the capture time of a picture; nil for one of another peer, and for one older than the record.

@@ -74,6 +74,7 @@ final class AudioLoop {
     scheduleNext()
     guard device.isAudioRunning else { return }
     if !hasListener { hasListener = lines.contains { $0.connection?.connectionState == .connected } }
+    if hasListener, environment.audioRecord.firstListened == nil { environment.audioRecord.firstListened = clock.now }
     if device.settings.echoes { return echo() }
     record()
     let level = play(lines)

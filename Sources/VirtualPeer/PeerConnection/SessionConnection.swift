@@ -353,6 +353,7 @@ final class SessionConnection: PeerConnection {
       var samples = output.mutableSpan
       for index in start..<samples.count { samples[index] = 0 }
     }
+    if let onPlay = environment.audioRecord.onPlay { driver.session.playedPositions(onPlay) }
     environment.audioRecord.play(count, from: played.place, over: subject, at: environment.clock.now)
     environment.audioRecord.hear(output.span, after: start, from: played.place, over: subject)
     if let recording { record(output.span, after: start, length: count, in: recording) }

@@ -34,6 +34,8 @@ package struct RecordingPosition: Hashable, Sendable {
   package let codecDelay: Interval
   /// Whether silence is sent in place of what is recorded.
   package var isMuted = false
+  /// Whether digits are sent in place of what is recorded (RFC 4733).
+  package var isOfDigits = false
   /// What the stream's packets carry so far.
   package var sent = OpusPacketCounts()
 

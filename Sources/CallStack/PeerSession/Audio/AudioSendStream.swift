@@ -185,6 +185,7 @@ final class AudioSendStream {
       AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks)), clockRate: negotiated.codec.clockRate,
       codecDelay: encoder.delay)
     position.sent = counts
+    position.isOfDigits = !events.isIdle
     return position
   }
 

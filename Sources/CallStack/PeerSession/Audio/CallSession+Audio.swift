@@ -46,6 +46,13 @@ extension CallSession {
     return isWhole
   }
 
+  /// Calls `body` with the place in each received stream of which the last ``playAudio(sampleCount:into:at:)`` plays what was sent.
+  package func playedPositions(_ body: (AudioPosition) -> Void) {
+    for case .audio(let channel) in media.channels {
+      if let position = channel.receive?.playedPlace.position { body(position) }
+    }
+  }
+
   /// Returns where the sound of the last ``playAudio(sampleCount:into:at:)`` comes from. With several mixed streams it is
   /// the place in the first one that plays what was sent, or else comfort noise.
   package func playedPlace() -> PlayedPlace {

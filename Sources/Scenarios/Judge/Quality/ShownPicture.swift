@@ -1,7 +1,9 @@
 package import CallCore
 
-/// The picture that a peer shows: its age and delay, and how like it is to the one that the camera took.
+/// The picture that a peer shows of one source: its age and delay, and how like it is to the one that the camera took.
 package struct ShownPicture {
+  /// The SSRC of the stream that brings it.
+  package let source: UInt32
   /// When the camera took it.
   package let captured: Instant
   /// When the camera took the picture that was shown at ``StatsSampler/momentOfPictureAge(before:)``; nil before the first.
@@ -16,10 +18,11 @@ package struct ShownPicture {
   package let structuralSimilarity: () -> Double?
 
   package init(
-    captured: Instant, capturedEarlier: Instant? = nil, delay: Interval, isNew: Bool,
+    source: UInt32 = 0, captured: Instant, capturedEarlier: Instant? = nil, delay: Interval, isNew: Bool,
     peakSignalToNoise: @escaping () -> Double?,
     structuralSimilarity: @escaping () -> Double?
   ) {
+    self.source = source
     self.captured = captured
     self.capturedEarlier = capturedEarlier
     self.delay = delay

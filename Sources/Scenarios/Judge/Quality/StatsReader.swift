@@ -13,6 +13,8 @@ package final class StatsReader {
   /// The receivers of the reports that come by the clock, by their subjects.
   private var receivers: [String: [(StatsReport) -> Void]] = [:]
 
+  private var ended: [String: EndedStreams] = [:]
+
   package init() {}
 
   /// Calls `receiver` with every report of a subject that comes by the clock.
@@ -28,11 +30,24 @@ package final class StatsReader {
   /// Ends the listening: receivers retain their monitors.
   package func close() { receivers.removeAll() }
 
+  /// Notes which streams of a subject's connection have ended, before values of its report are read.
+  func note(_ report: StatsReport, of subject: String) { ended[subject, default: EndedStreams()].take(report) }
+
+  /// Forgets the streams of a closed connection.
+  func forget(_ subject: String) { ended[subject] = nil }
+
+  /// Returns a value of a report, with what streams have counted that have ended.
+  func value(of path: ValuePath, in report: StatsReport) -> StatsReport.Value? {
+    report.value(of: path, ended: ended[path.subject]?.entries ?? [])
+  }
+
   func hasConnection(_ peer: String) -> Bool { report?(peer) != nil }
 
   /// Returns the number in its base unit, or nil while the statistic does not exist.
   func number(of path: ValuePath) -> Double? {
-    guard let number = report?(path.subject)?.value(of: path)?.number else { return nil }
+    guard let report = report?(path.subject) else { return nil }
+    note(report, of: path.subject)
+    guard let number = value(of: path, in: report)?.number else { return nil }
     switch path.type.traceType {
     case .integer: return number.rounded()
     case .interval where path.isTimestamp: return number / 1_000

@@ -7,9 +7,11 @@ extension StatsReport {
   /// For candidate pairs it is that of the selected pair.
   ///
   /// A report may have several objects of one type and kind: a stream for each remote user, an encoding of a simulcast.
-  /// Their counters and rates are added up. Of other numbers it is the largest, a flag is set where any is, and a text
+  /// Their counters and rates are added up, the counters with those of streams that have ended. Of other numbers it is the largest, a flag is set where any is, and a text
   /// is that of the last object, which in a simulcast is the largest encoding.
-  func value(of path: ValuePath) -> Value? {
+  ///
+  /// - Parameter ended: the streams of the connection that have ended.
+  func value(of path: ValuePath, ended: [Entry] = []) -> Value? {
     let parts = path.name.split(separator: ".").map(String.init)
     guard parts.count >= 3, parts[0] == "stats" else { return nil }
     let member = parts[parts.count - 1]
@@ -20,7 +22,8 @@ extension StatsReport {
     let kind = parts.count > 3 ? parts[2] : nil
     let isSum = path.counting != nil || path.type == .rate
     var result: Value?
-    for entry in entries where entry.type == parts[1] && (kind == nil || entry.kind == kind) {
+    for entry in path.counting == nil ? entries : ended + entries
+    where entry.type == parts[1] && (kind == nil || entry.kind == kind) {
       guard let value = entry[member] else { continue }
       result = result.map { $0.joined(with: value, adding: isSum) } ?? value
     }

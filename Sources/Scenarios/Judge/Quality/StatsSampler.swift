@@ -34,12 +34,12 @@ package final class StatsSampler {
     var lostShares: [Double] = []
     /// Whether a server forwards what the connection brings, which shows while it is played.
     var isForwarded = false
-    /// The picture that came since the sample before.
-    var picture: ShownPicture?
-    /// When the camera took the picture that is on the screen; before the first, when pictures began to come.
-    var captured: Instant?
-    /// The age of the picture at the moment that is told of.
-    var pictureAge: Interval?
+    /// The pictures that came since the sample before, the last one of each source.
+    var pictures: [ShownPicture] = []
+    /// When the camera took the picture of each source that is on the screen; before the first, when packets of it began to come.
+    var captured: [UInt32: Instant] = [:]
+    /// The age of the picture of each source at the moment that is told of.
+    var pictureAges: [Interval] = []
 
     var isProgram: Bool { owner?.stack == .external }
 
@@ -54,15 +54,17 @@ package final class StatsSampler {
 
   private let scenario: Scenario
   private let watch: Watch
+  private let statistics: StatsReader
   private var trace: Trace { watch.trace }
   private var subjects: [Subject] = []
   package private(set) var recovery: [RecoveryMeter] = []
   package private(set) var speech: [SpeechMeter] = []
   package private(set) var losses: [SpeechLoss] = []
 
-  package init(_ scenario: Scenario, watch: Watch, anchors: Anchors) {
+  package init(_ scenario: Scenario, watch: Watch, anchors: Anchors, statistics: StatsReader) {
     self.scenario = scenario
     self.watch = watch
+    self.statistics = statistics
     let sampled = scenario.watchedValues.filter(\.isSampled)
     for name in sampled.map(\.subject).inOrderOfAppearance {
       var wanted: [ValuePath] = []
@@ -77,7 +79,8 @@ package final class StatsSampler {
       let compared = SpeechMeter.names.intersection(wanted.map(\.name))
       let meter = compared.isEmpty ? nil : SpeechMeter(of: name, wanted: compared, trace: trace)
       if let meter { speech.append(meter) }
-      if wanted.contains(where: { SpeechLoss.names.contains($0.name) }) {
+      let isRecovery = wanted.contains { $0.name == HarnessEvents.recovery.name }
+      if isRecovery || wanted.contains(where: { SpeechLoss.names.contains($0.name) }) {
         let loss = SpeechLoss(over: name)
         losses.append(loss)
         subject.loss = loss
@@ -85,14 +88,17 @@ package final class StatsSampler {
       // The next call starts a new estimate.
       watch.listen(to: PeerEvents.openConnections, of: name) { _, count in
         guard count == 0 else { return }
+        statistics.forget(name)
         subject.quality = QualityEstimator()
-        subject.captured = nil
-        subject.pictureAge = nil
+        subject.captured = [:]
+        subject.pictureAges = []
         subject.isForwarded = false
         meter?.restart()
       }
-      if wanted.contains(where: { $0.name == HarnessEvents.recovery.name }) {
-        recovery.append(RecoveryMeter(of: owner, scenario, trace: trace, anchors: anchors))
+      if isRecovery {
+        let meter = RecoveryMeter(of: owner, scenario, trace: trace, anchors: anchors)
+        subject.loss.map(meter.follow)
+        recovery.append(meter)
       }
     }
   }
@@ -105,13 +111,14 @@ package final class StatsSampler {
   /// - Parameters:
   ///   - mouthToEar: the delay of the speech that the peer plays now, if known.
   ///   - isForwarded: whether a server forwards what the peer plays now.
-  ///   - picture: the picture that the peer shows now, if known.
+  ///   - pictures: the pictures that the peer shows now, one of each source, as far as known.
   ///   - name: the trace subject of the connection.
   package func sample(
-    _ report: StatsReport, mouthToEar: Interval?, isForwarded: Bool = false, picture: ShownPicture? = nil,
+    _ report: StatsReport, mouthToEar: Interval?, isForwarded: Bool = false, pictures: [ShownPicture] = [],
     of name: String, at time: Instant
   ) {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
+    statistics.note(report, of: name)
     subject.isForwarded = subject.isForwarded || isForwarded
     subject.lostShares = subject.loss?.takeShares() ?? []
     // One end hears the packets that the other has sent. If the other end is unknown, quality is not measured.
@@ -124,13 +131,23 @@ package final class StatsSampler {
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
       subject.quality.add(report, mouthToEar: mouthToEar, speech: subject.loss?.counts, at: time)
     }
-    let moment = Self.momentOfPictureAge(before: time)
-    let earlier = picture?.capturedEarlier ?? subject.captured
-    subject.captured = picture?.captured ?? subject.captured
-    if subject.captured == nil, report.first("inbound-rtp", kind: "video") != nil { subject.captured = time }
-    subject.pictureAge = (earlier ?? subject.captured).map { max(moment - $0, .zero) }
-    subject.picture = picture?.isNew == true ? picture : nil
+    subject.pictures = pictures.filter(\.isNew)
+    noteAges(of: pictures, report, subject, at: time)
     for path in subject.wanted { write(path, report, subject) }
+  }
+
+  /// Notes how old the picture of each source is that the connection receives.
+  private func noteAges(of pictures: [ShownPicture], _ report: StatsReport, _ subject: Subject, at time: Instant) {
+    let moment = Self.momentOfPictureAge(before: time)
+    let before = subject.captured
+    subject.captured = [:]
+    subject.pictureAges = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "video" }.map { entry in
+      let source = entry.number("ssrc").map { UInt32($0) } ?? 0
+      let picture = pictures.first { $0.source == source }
+      let captured = picture?.captured ?? before[source] ?? time
+      subject.captured[source] = captured
+      return max(moment - (picture?.capturedEarlier ?? before[source] ?? captured), .zero)
+    }
   }
 
   private enum Remote {
@@ -159,19 +176,24 @@ package final class StatsSampler {
       guard quality.knowsSpeech else { return write(quality.concealment, as: HarnessEvents.concealment, subject) }
       for share in subject.lostShares { write(share, as: HarnessEvents.concealment, subject) }
     case HarnessEvents.mouthToEar.name: write(quality.mouthToEar, as: HarnessEvents.mouthToEar, subject)
-    case HarnessEvents.frameDelay.name: write(subject.picture?.delay, as: HarnessEvents.frameDelay, subject)
+    case HarnessEvents.frameDelay.name:
+      for picture in subject.pictures { write(picture.delay, as: HarnessEvents.frameDelay, subject) }
     case HarnessEvents.pictureAge.name:
-      write(subject.pictureAge, as: HarnessEvents.pictureAge, subject)
+      for age in subject.pictureAges { write(age, as: HarnessEvents.pictureAge, subject) }
     case HarnessEvents.peakSignalToNoise.name:
-      write(subject.picture?.peakSignalToNoise(), as: HarnessEvents.peakSignalToNoise, subject)
+      for picture in subject.pictures {
+        write(picture.peakSignalToNoise(), as: HarnessEvents.peakSignalToNoise, subject)
+      }
     case HarnessEvents.structuralSimilarity.name:
-      write(subject.picture?.structuralSimilarity(), as: HarnessEvents.structuralSimilarity, subject)
+      for picture in subject.pictures {
+        write(picture.structuralSimilarity(), as: HarnessEvents.structuralSimilarity, subject)
+      }
     // Meters write these by themselves.
     case HarnessEvents.recovery.name, HarnessEvents.intelligibility.name,
       HarnessEvents.extendedIntelligibility.name, HarnessEvents.logSpectralDistance.name:
       break
     default:
-      guard let value = report.value(of: path) else { return }
+      guard let value = statistics.value(of: path, in: report) else { return }
       guard path.type.admits(value) else {
         precondition(subject.isProgram, "\(path.name) is \(value), and declared as \(path.type)")
         return

@@ -20,9 +20,11 @@ package struct ArmComparison: Sendable {
     package let isMediaReceived: Bool
     /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
     package let material: UInt64?
-    /// When each peer saw its last picture, and heard sound last.
-    package let viewers: [String: Instant]
-    package let hearers: [String: Instant]
+    /// When each peer last saw and heard each other one.
+    package let viewers: ReceptionTimes
+    package let hearers: ReceptionTimes
+    /// When each action was first performed, and each recording began to play.
+    package let deeds: [String: Instant]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -70,7 +72,7 @@ package struct ArmComparison: Sendable {
         cpuSeconds: result.cpuSeconds,
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
-        viewers: result.viewers, hearers: result.hearers))
+        viewers: result.viewers, hearers: result.hearers, deeds: result.deeds))
     pictureSizes[arm] = Self.pictureSizes(cell.scenario)
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)

@@ -134,8 +134,22 @@ extension ArmComparison {
     if isOfOtherSizes(number) {
       return "pictures are laid beside those of their own camera, and cameras take other sizes in other arms"
     }
-    guard number.isCost else { return nil }
-    return deprived.first { deprived in delta.arms.contains { $0.value == deprived.arm } }?.text
+    if number.isNothingOnTheWire {
+      return
+        "nothing was carried in any run: media that a server forwards go from one peer to it, and from it to the other"
+    }
+    return deprived.first { deprived in
+      delta.arms.contains { $0.value == deprived.arm } && (number.isCost || gains(deprived, number, delta))
+    }?.text
+  }
+
+  /// Whether an arm is better in what somebody sees or hears to whom it gave nothing of one of the others.
+  private func gains(_ deprived: Deprived, _ number: Number, _ delta: Expectation.Delta) -> Bool {
+    guard let better = number.better, ConnectionSubject.owner(of: delta.metric.value.subject) == deprived.pair.receiver,
+      let mean = estimate(of: delta)?.mean
+    else { return false }
+    let isMore = (deprived.arm == delta.arms[0].value) == (mean > 0)
+    return mean != 0 && isMore == (better == .higher)
   }
 
   /// Returns how many seeds it takes about: half the width of an interval falls with the root of their number.

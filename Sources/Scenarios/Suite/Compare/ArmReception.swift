@@ -1,6 +1,7 @@
 internal import CallCore
 internal import ScenarioFormat
 internal import ScenarioJudge
+internal import ScenarioRun
 internal import Vocabulary
 
 /// What arms let peers see and hear, and which of their pictures can be compared.
@@ -23,48 +24,54 @@ extension ArmComparison {
     return seen.contains { $0 != seen[0] }
   }
 
-  /// Runs of an arm in which nothing of a kind of media came to a peer from the opening of the first window on, although some
-  /// did in another arm with the same seed.
+  /// Runs of an arm in which nothing of a kind of media came from one peer to another after some window had opened, although
+  /// some did in another arm with the same seed.
   struct Deprived: Equatable {
-    let peer: String
+    let pair: ReceptionTimes.Pair
     let arm: String
     let media: String
     let seeds: [UInt64]
 
     var text: String {
-      "'\(arm)' gave \(peer) no \(media) with seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds)), "
-        + "and another arm did: fewer bytes are no gain"
+      "'\(arm)' gave \(pair.receiver) no \(media) of \(pair.sender) with seed\(seeds.count == 1 ? "" : "s") "
+        + "\(SuiteHeader.ranges(seeds)), and another arm did: fewer bytes are no gain"
     }
   }
 
-  /// The peers to whom nothing of a kind of media came in an arm, in the order of the arms.
+  /// Who received nothing of whom in an arm, in the order of the arms.
   var deprived: [Deprived] {
-    [("pictures", \Run.viewers), ("sound", \Run.hearers)].flatMap { media, receivers in
-      let peers = Set(runs.flatMap { $0[keyPath: receivers].keys }).sorted()
-      let receives = { (run: Run, peer: String) in
-        run[keyPath: receivers][peer].map { $0 >= opening(of: run) } ?? false
-      }
+    [("pictures", \Run.viewers), ("sound", \Run.hearers)].flatMap { media, receptions in
+      let pairs = Set(runs.flatMap { $0[keyPath: receptions].last.keys }).sorted()
       return arms.names.flatMap { arm in
-        peers.compactMap { peer in
+        pairs.compactMap { pair in
           let seeds = runs.filter { run in
-            run.arm == arm && run.isMediaReceived && !receives(run, peer)
-              && runs.contains { $0.seed == run.seed && receives($0, peer) }
+            run.arm == arm && run.isMediaReceived && lacks(run, { $0[keyPath: receptions].last[pair] })
           }.map(\.seed).sorted()
-          return seeds.isEmpty ? nil : Deprived(peer: peer, arm: arm, media: media, seeds: seeds)
+          return seeds.isEmpty ? nil : Deprived(pair: pair, arm: arm, media: media, seeds: seeds)
         }
       }
     }
   }
 
-  /// When the first window of a run opened.
-  private func opening(of run: Run) -> Instant {
-    numbers.compactMap { $0.openings[run.arm]?[run.seed] }.min() ?? .zero
+  /// Whether something last happened in a run before a window opened that happened after its opening in another arm with the
+  /// same seed.
+  private func lacks(_ run: Run, _ last: (Run) -> Instant?) -> Bool {
+    let others = runs.filter { $0.seed == run.seed && $0.arm != run.arm }
+    return numbers.contains { number in
+      func receives(_ run: Run) -> Bool {
+        last(run).map { $0 >= number.openings[run.arm]?[run.seed] ?? .zero } ?? false
+      }
+      return !receives(run) && others.contains(where: receives)
+    }
   }
 
   /// What is wrong with comparing what peers see and hear in the arms, in words.
   var receptionTexts: [String] {
     let names = numbers.filter { isOfOtherSizes($0) && $0.hasSamples }.map(\.name).joined(separator: ", ")
-    return deprived.map(\.text)
+    let nothing = numbers.filter(\.isNothingOnTheWire).map {
+      "\($0.name): no arm carries anything; what a server forwards is asked for with 'from' or 'to' alone"
+    }
+    return deprived.map(\.text) + nothing
       + (names.isEmpty ? [] : ["\(names): no arm is better in it, because cameras take pictures of other sizes"])
   }
 }

@@ -45,7 +45,7 @@ extension ArmComparison {
     let material =
       hasOneMaterial ? [] : ["the arms do not encode the same sound and pictures: their microphones or cameras differ"]
     return gaps.map(\.text) + material + (empty.isEmpty ? [] : ["no arm has a value of \(names) in any run"])
-      + windowTexts + receptionTexts
+      + windowTexts + deedTexts + receptionTexts
   }
 
   /// Whether the devices of all arms gave the same to encode with the same seed.
@@ -74,6 +74,27 @@ extension ArmComparison {
     return groups.map {
       "the windows of \($0.names.joined(separator: ", ")) \($0.text): part of a difference may be of the channel"
     }
+  }
+
+  /// What peers do at clearly other times in one arm than in another, as after events of a call, and by how much.
+  private var deedTexts: [String] {
+    var widest: [String: Interval] = [:]
+    for seed in seeds {
+      let runs = runs.filter { $0.seed == seed }
+      for deed in Set(runs.flatMap(\.deeds.keys)) {
+        let times = runs.compactMap { $0.deeds[deed] }
+        guard let first = times.min(), let last = times.max() else { continue }
+        widest[deed] = max(widest[deed] ?? .zero, last - first)
+      }
+    }
+    let texts = widest.filter { $0.value >= .milliseconds(10) }.sorted { $0.key < $1.key }.map {
+      "\($0.key) up to \(Wording.quantity($0.value.seconds, .duration))"
+    }
+    guard !texts.isEmpty else { return [] }
+    return [
+      "what follows events of a call comes at other times in one arm than in another, \(texts.joined(separator: ", ")): "
+        + "part of a difference may be of that"
+    ]
   }
 
   /// The runs of an arm in which nobody received media, if there were any elsewhere.

@@ -212,6 +212,14 @@ extension ArmComparison {
         || ["ytesSent", "ytesReceived", "acketsSent", "acketsReceived"].contains(where: name.hasSuffix)
     }
 
+    /// Whether it is of what peers send to one another, and nothing was in any run: a server forwards it.
+    var isNothingOnTheWire: Bool {
+      guard case .metric(let metric) = kind, let quantity = metric.value.wire, quantity.from != nil,
+        quantity.to != nil, quantity.kind != .cleartext
+      else { return false }
+      return hasSamples && samples.values.allSatisfy { $0.values.allSatisfy { $0 == 0 } }
+    }
+
     /// Whether arms can be better or worse in it.
     var isJudged: Bool { better != nil && !isOfThisMachine }
 

@@ -15,6 +15,11 @@ package final class SpeechLoss {
   package let connection: String
   private(set) var counts = Counts()
   private var isLosing = false
+  /// Whether it is known what was said.
+  private(set) var isKnown = false
+  /// The frames of speech that were lost between the last two frames that were heard, and since the last one.
+  private(set) var lostBeforeHeard = 0
+  private var lostSinceHeard = 0
   /// The frames behind a sample of `q.concealment`: so many, that samples are as frequent as others while somebody speaks, and
   /// all of one weight.
   private static let length = 25
@@ -23,12 +28,21 @@ package final class SpeechLoss {
 
   init(over connection: String) { self.connection = connection }
 
-  /// The names of the values that depend on it.
+  /// The names of the values that are samples of speech.
   static let names: Set<String> = [HarnessEvents.concealment.name, HarnessEvents.meanOpinionScore.name]
+
+  /// Whether so much was lost before the frame that is heard that it interrupted the speech.
+  var wasInterrupted: Bool { lostBeforeHeard >= Self.interruption }
+
+  /// 100 ms: shorter gaps are concealed losses.
+  private static let interruption = 10
 
   /// Takes a frame that was due to be heard.
   package func note(isSpeech: Bool, isHeard: Bool) {
+    isKnown = true
     let isLost = isSpeech && !isHeard
+    if isLost { lostSinceHeard += 1 }
+    if isHeard { (lostBeforeHeard, lostSinceHeard) = (lostSinceHeard, 0) }
     if isLost { counts.lost += 1 }
     if isLost, !isLosing { counts.bursts += 1 }
     isLosing = isLost

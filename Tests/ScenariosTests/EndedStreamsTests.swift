@@ -1,0 +1,56 @@
+import ScenarioFormat
+import Statistics
+import Testing
+import Vocabulary
+
+@testable import ScenarioJudge
+
+/// What streams have counted that a connection no longer has.
+@Suite struct EndedStreamsTests {
+  private static func report(_ streams: [(id: String, packets: Int64)], received: Int64) -> StatsReport {
+    StatsReport(
+      entries: streams.map {
+        .init(
+          id: $0.id, type: "inbound-rtp", kind: "audio",
+          members: [("packetsReceived", .integer($0.packets)), ("jitter", .real(Double($0.packets)))])
+      } + [.init(id: "T", type: "transport", members: [("packetsReceived", .integer(received))])])
+  }
+
+  /// The sum of the packets of all streams after each of these reports.
+  private static func sums(_ reports: [(streams: [(id: String, packets: Int64)], received: Int64)]) -> [Double?] {
+    let reader = StatsReader()
+    let path = ValuePath.of("bob", "stats.inbound-rtp.audio.packetsReceived")
+    return reports.map { streams, received in
+      let report = report(streams, received: received)
+      reader.report = { _ in report }
+      return reader.number(of: path)
+    }
+  }
+
+  @Test func `a stream that ends takes nothing back of what was received`() {
+    let sums = Self.sums([([("a", 100), ("b", 50)], 150), ([("a", 110)], 170), ([], 180), ([("c", 5)], 185)])
+    #expect(sums == [150, 160, 160, 165])
+  }
+
+  @Test func `a stream that comes back counts on, and is not counted twice`() {
+    #expect(Self.sums([([("a", 100)], 100), ([], 100), ([("a", 101)], 101)]) == [100, 100, 101])
+  }
+
+  @Test func `a stream that begins again under its identifier leaves what it has counted`() {
+    let sums = Self.sums([([("a", 100)], 100), ([], 100), ([("a", 1)], 101), ([("a", 150)], 250)])
+    #expect(sums == [100, 100, 101, 250])
+  }
+
+  @Test func `the next connection begins at zero`() {
+    #expect(Self.sums([([("a", 100)], 100), ([("b", 3)], 3)]) == [100, 3])
+  }
+
+  @Test func `of a number that is no counter the streams that ended say nothing`() {
+    let reader = StatsReader()
+    let path = ValuePath.of("bob", "stats.inbound-rtp.audio.jitter", .duration)
+    for streams in [[("a", 9), ("b", 2)], [("b", 2)]] as [[(id: String, packets: Int64)]] {
+      reader.note(Self.report(streams, received: 11), of: "bob")
+    }
+    #expect(reader.value(of: path, in: Self.report([("b", 2)], received: 11))?.number == 2)
+  }
+}
