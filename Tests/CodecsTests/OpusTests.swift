@@ -10,7 +10,7 @@ import Testing
     return settings
   }
 
-  @Test(arguments: PacketDuration.allCases, [1, 2])
+  @Test(arguments: PacketDuration.ofOpus, [1, 2])
   func `every packet duration survives the round trip`(duration: PacketDuration, channels: Int) throws {
     let packets = try speechPackets(
       10,

@@ -52,13 +52,18 @@ import Testing
     #expect(Self.isClose(lossy.meanOpinionScore(rating: 85.1905), 3.4062))
   }
 
-  @Test func `on the fullband scale a codec of less bandwidth has the rating of its own scale`() {
-    func rating(_ format: EModel.AudioFormat) -> Double {
-      EModel(bandwidth: .fullband, codec: .fullband(format, bitrate: 32)).rating(.init())
+  @Test func `on the fullband scale a codec of less bandwidth has the rating of its own scale`() throws {
+    func rating(_ format: EModel.AudioFormat) throws -> Double {
+      let codec = try #require(EModel.Codec.fullband(format, bitrate: 32))
+      return EModel(bandwidth: .fullband, codec: codec).rating(.init())
     }
-    let (telephone, wideband) = (rating(.g711), rating(.g722))
+    let (telephone, wideband) = (try rating(.g711), try rating(.g722))
     #expect(abs(telephone - 93.2) < 0.2 && abs(wideband - 116) < 0.2)
-    #expect(rating(.opus) > wideband)
+    #expect(try rating(.opus) > wideband)
+  }
+
+  @Test(arguments: ["audio/iLBC", "audio/isac"]) func `a codec without published values has no rating`(type: String) {
+    #expect(EModel.Codec.fullband(EModel.AudioFormat(mimeType: type), bitrate: 15) == nil)
   }
 
   @Test(

@@ -2,10 +2,13 @@ package import CallCore
 
 /// The duration of the audio in one packet: SDP's ptime.
 package enum PacketDuration: Int, CaseIterable, Comparable, Hashable, Sendable {
-  /// Raw values are samples per channel at 48 kHz.
-  case ms2_5 = 120, ms5 = 240, ms10 = 480, ms20 = 960, ms40 = 1_920, ms60 = 2_880
+  /// Raw values are samples per channel at 48 kHz. Packets of 30 ms are of iLBC and iSAC alone.
+  case ms2_5 = 120, ms5 = 240, ms10 = 480, ms20 = 960, ms30 = 1_440, ms40 = 1_920, ms60 = 2_880
   /// Packets of several Opus frames (RFC 6716 section 3.2.5).
   case ms80 = 3_840, ms100 = 4_800, ms120 = 5_760
+
+  /// The durations that the encoder of Opus makes.
+  package static let ofOpus = allCases.filter { $0 != .ms30 }
 
   package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 

@@ -3,12 +3,14 @@ package import CallCore
 /// A *modelled* audio codec: packets of constant size that carry a level instead of samples.
 ///
 /// Everything below the codec is unchanged, at a fraction of the cost. A payload consists of: magic, duration in units
-/// of 2.5 ms, level, flags, level of the previous packet (modelled redundancy), and filler up to the size.
+/// of 2.5 ms, level, flags, level of the previous packet (modelled redundancy), in modelled iSAC the sender's estimate of
+/// the way to it, and filler up to the size.
 package enum SyntheticCodec {
   static let magic = SyntheticPayload.magic
   static let headerSize = 5
   static let dtxFlag: UInt8 = 1
   static let redundancyFlag: UInt8 = 2
+  static let bottleneckFlag: UInt8 = 4
   /// The maximum number of samples that redundancy restores. Opus repeats the frame before the first one, and frames in
   /// a packet of several have 20 ms.
   static let redundantSamples = 960
@@ -19,6 +21,8 @@ package enum SyntheticCodec {
     var level: AudioLevel
     var isDTX: Bool
     var redundantLevel: AudioLevel?
+    /// The index of the rate that the sender can receive, by ``ISAC/rates``.
+    var bottleneck: UInt8?
 
     @inline(__always)
     init?(parsing bytes: RawSpan) {
@@ -30,7 +34,13 @@ package enum SyntheticCodec {
       self.level = AudioLevel(level)
       isDTX = flags & SyntheticCodec.dtxFlag != 0
       redundantLevel = flags & SyntheticCodec.redundancyFlag != 0 ? AudioLevel(previous) : nil
+      bottleneck = flags & SyntheticCodec.bottleneckFlag != 0 ? bytes.byte(at: SyntheticCodec.headerSize) : nil
     }
+  }
+
+  /// Returns the rate that the sender of a packet of modelled iSAC can receive; nil where it does not say.
+  package static func bottleneck(in payload: RawSpan) -> DataRate? {
+    Payload(parsing: payload)?.bottleneck.flatMap(ISAC.bitrate)
   }
 }
 
@@ -43,6 +53,8 @@ package final class SyntheticAudioEncoder {
     package var usesInBandFEC = false
     /// Whether silence is reduced to a marker: one packet, and then one every 400 ms as in Opus.
     package var usesDTX = false
+    /// The index of the rate that this side can receive, which each packet says; nil says nothing.
+    package var bottleneck: UInt8?
 
     package init() {}
 
@@ -71,9 +83,13 @@ package final class SyntheticAudioEncoder {
     output.append(SyntheticCodec.magic)
     output.append(UInt8(samples / 120))
     output.append(level.rawValue)
-    output.append((isDTX ? SyntheticCodec.dtxFlag : 0) | (redundant == nil ? 0 : SyntheticCodec.redundancyFlag))
+    let bottleneck = size > SyntheticCodec.headerSize ? settings.bottleneck : nil
+    output.append(
+      (isDTX ? SyntheticCodec.dtxFlag : 0) | (redundant == nil ? 0 : SyntheticCodec.redundancyFlag)
+        | (bottleneck == nil ? 0 : SyntheticCodec.bottleneckFlag))
     output.append(redundant?.rawValue ?? 0)
-    output.append(repeating: 0, count: size - SyntheticCodec.headerSize)
+    if let bottleneck { output.append(bottleneck) }
+    output.append(repeating: 0, count: size - SyntheticCodec.headerSize - (bottleneck == nil ? 0 : 1))
     previousLevel = level
     return EncodedAudio(byteCount: size, samplesPerChannel: samples, isDTX: isDTX)
   }

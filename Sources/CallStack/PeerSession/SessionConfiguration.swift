@@ -107,9 +107,11 @@ public struct AudioSettings: Hashable, Sendable {
   /// Whether the microphone gives interleaved pairs of samples. They are sent in stereo if the remote side asks for it
   /// (RFC 7587 section 6.1), else mixed; it is asked for stereo, and heard in mono. With real media only.
   public var stereo = false
-  /// The packet duration: 10, 20, 40, 60, 80, 100 or 120 ms, unless the remote side asks for another.
+  /// The packet duration: 10, 20, 30, 40, 60, 80, 100 or 120 ms, unless the remote side asks for another. 30 ms are of iLBC
+  /// and iSAC; other codecs take the next longer one.
   public var ptime = Interval.milliseconds(20)
-  /// The bitrate, 500 bit/s to 512 kbit/s, limited by the remote description.
+  /// The bitrate, 500 bit/s to 512 kbit/s, limited by the remote description. Of iSAC it is the maximum, within 10 to 32
+  /// kbit/s.
   public var bitrate = DataRate.kilobitsPerSecond(32)
   /// The encoder's complexity, 0...10.
   public var complexity = 9
@@ -145,8 +147,9 @@ public struct AudioSettings: Hashable, Sendable {
       return "codecs is \(codecs.map(\.rawValue)), not different formats with a media codec among them"
     }
     if !(0...9).contains(redundantPackets) { return "redundantPackets is \(redundantPackets), not 0 to 9" }
-    if PacketDuration(ptime).map({ $0 < .ms10 }) ?? true {
-      return "ptime is \(ptime), but a packet holds 10, 20, 40, 60, 80, 100 or 120 ms"
+    let isOfFrames = PacketDuration(ptime).map { $0 != .ms30 || codecs.contains(where: \.isModelled) } ?? false
+    if !isOfFrames || ptime < PacketDuration.ms10.interval {
+      return "ptime is \(ptime), but a packet holds 10, 20, 40, 60, 80, 100 or 120 ms, and 30 ms of iLBC and iSAC"
     }
     if !(500...512_000).contains(bitrate.bitsPerSecond) { return "bitrate is \(bitrate), not 500bps to 512kbps" }
     if !(0...10).contains(complexity) { return "complexity is \(complexity), not 0 to 10" }

@@ -34,10 +34,13 @@ extension KeyCases {
         KeyWorld.lan(alice: ", audio: { ptime: <> }")),
       KeyCase(
         "audio.codecs",
-        ["[opus]", "[PCMU]", "[PCMA]", "[G722]", "[opus, red]", "[PCMU, CN]", "[PCMU, telephone-event]"],
+        [
+          "[opus]", "[PCMU]", "[PCMA]", "[G722]", "[opus, red]", "[PCMU, CN]", "[PCMU, telephone-event]", "[iLBC]",
+          "[isac]",
+        ],
         KeyWorld.lan(
           alice: ", audio: { codecs: <> }",
-          bob: ", audio: { codecs: [opus, red, G722, PCMU, PCMA, CN, telephone-event] }")),
+          bob: ", audio: { codecs: [opus, red, G722, PCMU, PCMA, CN, telephone-event, iLBC, isac] }")),
       KeyCase(
         "audio.red", ["0", "1", "2"],
         KeyWorld.lan(alice: ", audio: { codecs: [opus, red], red: <> }", bob: ", audio: { codecs: [opus, red] }")),

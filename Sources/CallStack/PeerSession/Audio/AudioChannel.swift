@@ -112,6 +112,7 @@ final class AudioChannel {
   /// Hands all packets of a sending track to the pacer, and discards the recorded samples of a held one.
   func produce(into pacer: inout Pacer, at now: Instant) {
     guard let send else { return }
+    if let receive { send.adapt(to: receive.remoteBottleneck, saying: receive.bottleneck.index) }
     if send.isActive, !state.isSuspended { send.produce(into: &pacer, at: now) } else { send.dropPending() }
   }
 

@@ -13,6 +13,10 @@ public enum AudioCodec: String, Sendable, CaseIterable {
   case pcmu = "PCMU"
   /// G.711 with the A-law.
   case pcma = "PCMA"
+  /// iLBC (RFC 3952), modelled: packets of its sizes, with synthetic media alone.
+  case ilbc = "iLBC"
+  /// iSAC at 16 kHz (draft-ietf-avt-rtp-isac), modelled: packets of its sizes, with synthetic media alone.
+  case isac
   /// Comfort noise in the pauses of G.711 and G.722 (RFC 3389).
   case comfortNoise = "CN"
   /// Telephone events, such as DTMF digits (RFC 4733), with the media clock of Opus and with that of the others.
@@ -26,10 +30,13 @@ public enum AudioCodec: String, Sendable, CaseIterable {
   /// Whether sound can be sent in this format alone.
   public var isMedia: Bool {
     switch self {
-    case .opus, .g722, .pcmu, .pcma: true
+    case .opus, .g722, .pcmu, .pcma, .ilbc, .isac: true
     case .redundancy, .comfortNoise, .telephoneEvents: false
     }
   }
+
+  /// Whether there are packets of this codec and no coder: its media are synthetic.
+  public var isModelled: Bool { self == .ilbc || self == .isac }
 
   /// The codec of G.711 and G.722; nil for other formats.
   var telephony: TelephonyCodec? {
@@ -37,7 +44,7 @@ public enum AudioCodec: String, Sendable, CaseIterable {
     case .pcmu: .pcmu
     case .pcma: .pcma
     case .g722: .g722
-    case .opus, .redundancy, .comfortNoise, .telephoneEvents: nil
+    case .opus, .ilbc, .isac, .redundancy, .comfortNoise, .telephoneEvents: nil
     }
   }
 
@@ -58,7 +65,7 @@ extension AudioSettings {
     return MediaCapabilities(codecs: codecs.flatMap(capabilities), headerExtensions: extensions)
   }
 
-  /// Returns the formats of a codec, with Chromium's payload types.
+  /// Returns the formats of a codec, with the payload types of Chromium, or of libwebrtc for those that Chromium has given up.
   private func capabilities(of codec: AudioCodec) -> [CodecCapability] {
     let feedback: [Feedback] = (transportFeedback ? [.transportCC] : []) + (nack ? [.nack] : [])
     switch codec {
@@ -71,6 +78,15 @@ extension AudioSettings {
     case .redundancy: return [CodecCapability("red", clockRate: 48_000, channels: 2, preferredPayloadType: 63)]
     case .g722, .pcmu, .pcma:
       return [CodecCapability(codec.rawValue, clockRate: 8_000, feedback: feedback)]
+    case .ilbc:
+      let mode = ILBCMode(packetOf: ptime)
+      return [
+        CodecCapability(
+          codec.rawValue, clockRate: 8_000, parameters: ["mode": "\(mode.rawValue)"], feedback: feedback,
+          preferredPayloadType: 102)
+      ]
+    case .isac:
+      return [CodecCapability(codec.rawValue, clockRate: 16_000, feedback: feedback, preferredPayloadType: 103)]
     case .comfortNoise: return [CodecCapability("CN", clockRate: 8_000)]
     case .telephoneEvents:
       return [

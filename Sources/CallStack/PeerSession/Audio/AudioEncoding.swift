@@ -8,6 +8,8 @@ struct AudioEncoding: Hashable {
   let channels: Int
   let packetDuration: PacketDuration
   let bitrate: DataRate
+  /// The bitrate until the path is known, for a codec that follows it; nil for others.
+  let initialBitrate: DataRate?
   let isVariableBitrate: Bool
   let usesInBandFEC: Bool
   /// Whether silence is not sent; only if the remote side asks for it (RFC 7587 section 6.1: off by default).
@@ -17,6 +19,22 @@ struct AudioEncoding: Hashable {
   init(_ settings: AudioSettings, _ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     let name = AudioCodec(codec) ?? .opus
     self.codec = name
+    guard !name.isModelled else {
+      (channels, isVariableBitrate, usesInBandFEC, usesDTX) = (1, false, false, false)
+      maximumBandwidth = name == .isac ? .wide : .narrow
+      guard name == .isac else {
+        let mode: ILBCMode = codec.parameters["mode"] == "20" ? .ms20 : .ms30
+        packetDuration = Self.packetDuration(settings, media, among: mode.packetDurations)
+        (bitrate, initialBitrate) = (mode.bitrate, nil)
+        return
+      }
+      packetDuration = Self.packetDuration(settings, media, among: ISAC.packetDurations)
+      let limit = media.remoteBandwidths.limit(headers: Self.headers(packetDuration)).map(DataRate.bitsPerSecond)
+      bitrate = max(ISAC.leastBitrate, min(ISAC.greatestBitrate, settings.bitrate, limit ?? settings.bitrate))
+      initialBitrate = min(bitrate, ISAC.initialBitrate)
+      return
+    }
+    initialBitrate = nil
     guard name == .opus else {
       channels = 1
       // G.711 and G.722 have one bitrate; as in libwebrtc, a packet of them holds at most 60 ms.
@@ -51,14 +69,24 @@ struct AudioEncoding: Hashable {
   private static func packetDuration(
     _ settings: AudioSettings, _ media: NegotiatedMedia, _ wishes: OpusParameters
   ) -> PacketDuration {
-    let usual = PacketDuration.allCases.filter { $0 >= .ms10 }
+    let usual = PacketDuration.ofOpus.filter { $0 >= .ms10 }
     func next(_ milliseconds: UInt32) -> PacketDuration {
       usual.first { $0.interval >= .milliseconds(Int64(milliseconds)) } ?? .ms120
     }
-    var duration = media.packetTime.map(next) ?? PacketDuration(settings.ptime) ?? .ms20
+    var duration = next(media.packetTime ?? UInt32(clamping: settings.ptime.milliseconds))
     if wishes.minimumPacketTime > 10 { duration = max(duration, next(wishes.minimumPacketTime)) }
     guard let most = media.maximumPacketTime, duration.interval > .milliseconds(Int64(most)) else { return duration }
-    return PacketDuration.allCases.last { $0.interval <= .milliseconds(Int64(most)) } ?? .ms2_5
+    return PacketDuration.ofOpus.last { $0.interval <= .milliseconds(Int64(most)) } ?? .ms2_5
+  }
+
+  /// Returns the packet duration of a codec with frames of its own, where as many apply as fit into the wanted one, and at
+  /// least one.
+  private static func packetDuration(
+    _ settings: AudioSettings, _ media: NegotiatedMedia, among possible: [PacketDuration]
+  ) -> PacketDuration {
+    let wanted = media.packetTime.map { .milliseconds(Int64($0)) } ?? settings.ptime
+    let most = media.maximumPacketTime.map { .milliseconds(Int64($0)) } ?? wanted
+    return possible.last { $0.interval <= min(wanted, most) } ?? possible[0]
   }
 
   /// The size of the RTP, UDP and IPv4 headers in bits.
@@ -73,9 +101,14 @@ struct AudioEncoding: Hashable {
   private static func bitrateLimit(
     _ media: NegotiatedMedia, _ wishes: OpusParameters, _ duration: PacketDuration
   ) -> Int64? {
-    let headers = headerBits * Int64(audioSampleRate) / Int64(duration.samplesPerChannel)
-    let limits = [wishes.maximumAverageBitrate.map(Int64.init), media.remoteBandwidths.limit(headers: headers)]
+    let limit = media.remoteBandwidths.limit(headers: headers(duration))
+    let limits = [wishes.maximumAverageBitrate.map(Int64.init), limit]
     return limits.compactMap(\.self).min().map { max($0, lowestLimit) }
+  }
+
+  /// Returns the rate of the headers in bit/s.
+  private static func headers(_ duration: PacketDuration) -> Int64 {
+    headerBits * Int64(audioSampleRate) / Int64(duration.samplesPerChannel)
   }
 
   func opus(complexity: Int, expectedPacketLoss: Int) -> OpusEncoder.Settings {
@@ -92,10 +125,11 @@ struct AudioEncoding: Hashable {
     return opus
   }
 
-  var synthetic: SyntheticAudioEncoder.Settings {
+  /// - Parameter bottleneck: the rate that the path carries; nil if unknown. Most codecs do not follow it.
+  func synthetic(bottleneck: DataRate?) -> SyntheticAudioEncoder.Settings {
     var synthetic = SyntheticAudioEncoder.Settings()
     synthetic.packetDuration = packetDuration
-    synthetic.bitrate = bitrate
+    synthetic.bitrate = initialBitrate.map { min(bitrate, bottleneck ?? $0) } ?? bitrate
     synthetic.usesInBandFEC = usesInBandFEC
     synthetic.usesDTX = usesDTX
     return synthetic

@@ -34,6 +34,9 @@ final class AudioReceiveStream {
 
   private var uses: [Use?] = Array(repeating: nil, count: 128)
   private var events = TelephoneEventReceiver()
+  /// What the packets of modelled iSAC tell: the bottleneck on the way here, and the one on the way back, as they say it.
+  private(set) var bottleneck = ISACBottleneckEstimator()
+  private(set) var remoteBottleneck: DataRate?
   /// The decoders beside Opus that were made.
   private var decoders: [(codec: AudioCodec, clockRate: UInt32, format: AudioJitterBuffer.Format)] = []
   private let fidelity: MediaFidelity
@@ -148,7 +151,11 @@ final class AudioReceiveStream {
         events.receive(event, timestamp: header.timestamp, clockRate: use.clockRate, at: now)
       }
       jitterBuffer.insert(header, payload: payload, at: now)
-    case .opus, .g722, .pcmu, .pcma, .comfortNoise: jitterBuffer.insert(header, payload: payload, at: now)
+    case .isac:
+      bottleneck.receive(size: payload.byteCount, timestamp: header.timestamp, at: now)
+      if let rate = SyntheticCodec.bottleneck(in: payload) { remoteBottleneck = rate }
+      jitterBuffer.insert(header, payload: payload, at: now)
+    case .opus, .g722, .pcmu, .pcma, .ilbc, .comfortNoise: jitterBuffer.insert(header, payload: payload, at: now)
     }
   }
 

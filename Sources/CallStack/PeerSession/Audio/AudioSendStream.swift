@@ -14,6 +14,8 @@ final class AudioSendStream {
   private let settings: AudioSettings
   private let fidelity: MediaFidelity
   private var limit: DataRate?
+  /// The rate that the path to the other side carries, of modelled iSAC; nil before it says so.
+  private var bottleneck: DataRate?
   /// The result of the last negotiation.
   private var negotiated: (media: NegotiatedMedia, codec: NegotiatedCodec)
   private var encoder: AudioEncoder
@@ -91,7 +93,7 @@ final class AudioSendStream {
       } catch {
         preconditionFailure("validated audio settings were refused: \(error)")
       }
-    case .synthetic: return .synthetic(SyntheticAudioEncoder(settings: encoding.synthetic))
+    case .synthetic: return .synthetic(SyntheticAudioEncoder(settings: encoding.synthetic(bottleneck: nil)))
     }
   }
 
@@ -158,8 +160,22 @@ final class AudioSendStream {
       try? opus.update(
         next.opus(complexity: settings.complexity, expectedPacketLoss: opus.settings.expectedPacketLoss))
     case .telephony(let telephony): telephony.update(next.packetDuration)
-    case .synthetic(let synthetic): synthetic.update(next.synthetic)
+    case .synthetic(let synthetic):
+      synthetic.update(next.synthetic(bottleneck: bottleneck))
     }
+  }
+
+  /// Adapts the rate of modelled iSAC to the path.
+  ///
+  /// - Parameters:
+  ///   - bottleneck: what the other side says that the path to it carries; nil before it has said anything.
+  ///   - index: what is said to the other side in turn.
+  func adapt(to bottleneck: DataRate?, saying index: UInt8) {
+    guard encoding.codec == .isac, case .synthetic(let synthetic) = encoder else { return }
+    self.bottleneck = bottleneck
+    var settings = encoding.synthetic(bottleneck: bottleneck)
+    settings.bottleneck = index
+    synthetic.update(settings)
   }
 
   /// Sets the negotiated header extensions.

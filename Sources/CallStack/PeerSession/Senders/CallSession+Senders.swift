@@ -132,6 +132,10 @@ extension CallSession {
     try checkKind(kind)
     let problem = kind == .audio ? configuration.audio.problem : configuration.video?.problem
     if let problem { throw .notSupported(problem) }
+    guard kind == .audio, configuration.media == .real,
+      let codec = configuration.audio.codecs.first(where: \.isModelled)
+    else { return }
+    throw .notSupported("\(codec.rawValue) with real media: it is modelled, and takes synthetic media")
   }
 
   func checkSource(_ track: MediaStreamTrack) throws(SessionError) {

@@ -26,10 +26,14 @@ extension FormatParameters {
   /// Returns the parameters to encode with: the remote side's wishes, as far as we support them.
   ///
   /// Opus parameters are wishes as a receiver (RFC 7587 §6.1), so the remote ones apply unless we lack the feature;
-  /// limits of both sides apply. The parameters of any other codec describe what the remote side can decode.
+  /// limits of both sides apply. iLBC has one mode for both directions, the one with the lower rate unless both sides name
+  /// the other (RFC 3952 section 5). The parameters of any other codec describe what the remote side can decode.
   static func forSending(_ codec: String, remote: FormatParameters, local: FormatParameters) -> FormatParameters {
-    guard codec.equalsIgnoringCase("opus") else { return remote }
     var result = remote
+    if codec.equalsIgnoringCase("ilbc") {
+      result["mode"] = [remote, local].allSatisfy { $0["mode"] == "20" } ? "20" : "30"
+    }
+    guard codec.equalsIgnoringCase("opus") else { return result }
     for feature in ["useinbandfec", "usedtx", "stereo"] where result[feature] == "1" && local[feature] == "0" {
       result[feature] = "0"
     }

@@ -13,10 +13,13 @@ enum AudioCodecChecks {
   ) {
     guard let audio, peer.stack == .real else { return }
     let formats = peer.audio.formats
+    checkModelled(peer, audio, scenario, &reading)
     checkPacketTime(of: peer, audio, &reading)
     checkRedundancy(of: peer, audio, &reading)
     for key in ofOpus {
-      guard let entry = audio.entry(key), !formats.contains(.opus) else { continue }
+      guard let entry = audio.entry(key), !formats.contains(.opus), key != "bitrate" || !formats.contains(.isac) else {
+        continue
+      }
       note(entry, "it is for Opus, which is not among the codecs of \(peer.name)", &reading)
     }
     if let entry = audio.entry("dtx"), !formats.contains(.opus) {
@@ -54,15 +57,37 @@ enum AudioCodecChecks {
     return !others.isEmpty && others.allSatisfy { $0.stack == .real && !has($0.audio.formats) }
   }
 
-  /// Reports a packet of G.711 or G.722 of more than 60 ms, the longest that libwebrtc makes.
+  /// Reports codecs that are modelled where there are coders: with real media, and beside a program.
+  private static func checkModelled(
+    _ peer: Scenario.Peer, _ audio: YAMLNode, _ scenario: Scenario, _ reading: inout Reading
+  ) {
+    guard let entry = audio.entry("codecs"), let codec = peer.audio.formats.first(where: \.isModelled) else { return }
+    let place = entry.value.items?.first { $0.scalar?.text == codec.rawValue } ?? entry.value
+    if let program = scenario.peers.first(where: { $0.stack == .external && $0.hasCallStack }) {
+      let message =
+        "\(codec.rawValue) is modelled here, and \(program.name) is a program, which would take its packets for real"
+      reading.report(
+        .conflictingKeys, message, at: place.span,
+        hint: "leave \(codec.rawValue) out, or give \(program.name) stack: real")
+    } else if scenario.media == .real {
+      let message = "\(codec.rawValue) is modelled: there is no coder for real media"
+      reading.report(
+        .conflictingKeys, message, at: place.span, hint: "write media: synthetic, or leave \(codec.rawValue) out")
+    }
+  }
+
+  /// Reports a packet that none of the codecs has.
   private static func checkPacketTime(of peer: Scenario.Peer, _ audio: YAMLNode, _ reading: inout Reading) {
-    guard let ptime = peer.audio.ptime, ptime > .milliseconds(60), !peer.audio.formats.contains(.opus),
+    let formats = peer.audio.formats.filter(\.carriesSound)
+    let times = Set(formats.flatMap(\.packetTimes)).sorted()
+    guard let ptime = peer.audio.ptime, let longest = times.last, !times.contains(ptime.milliseconds),
       let entry = audio.entry("ptime")
     else { return }
-    let names = peer.audio.formats.filter(\.carriesSound).map(\.rawValue).joined(separator: ", ")
+    let names = formats.map(\.rawValue).joined(separator: ", ")
+    let others = times.dropLast().map(String.init).joined(separator: ", ")
     reading.report(
-      .conflictingKeys, "a packet of \(names) holds at most 60 ms, not \(ptime)", at: entry.value.span,
-      hint: "write ptime: 60ms, or add opus to the codecs")
+      .conflictingKeys, "a packet of \(names) holds \(others) or \(longest) ms, not \(ptime)", at: entry.value.span,
+      hint: "write ptime: \(times.first { $0 > ptime.milliseconds } ?? longest)ms")
   }
 
   /// Reports repetitions of a peer that does not negotiate them.

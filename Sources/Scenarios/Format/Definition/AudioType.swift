@@ -6,7 +6,8 @@ extension Scenario.Audio {
     [
       .key(
         "codecs", codecList, \.codecs, default: "opus",
-        "the formats to offer and to accept, the preferred one first; red, CN and telephone-event assist the others"),
+        "the formats to offer and to accept, the preferred one first; red, CN and telephone-event assist the others; iLBC and isac are modelled"
+      ),
       .key(
         "red", .count(0...9), \.red, default: "1 where codecs has red before opus, else 0",
         "the number of earlier Opus packets that each packet repeats (RFC 2198)"),
@@ -48,9 +49,9 @@ extension Scenario.Audio {
   }
 
   private static let ptimeProblem: @Sendable (Interval) -> String? = { ptime in
-    let legal: [Int64] = [10, 20, 40, 60, 80, 100, 120]
+    let legal: [Int64] = [10, 20, 30, 40, 60, 80, 100, 120]
     return legal.contains { Interval.milliseconds($0) == ptime }
-      ? nil : "a packet holds 10, 20, 40, 60, 80, 100 or 120 ms, not \(ptime)"
+      ? nil : "a packet holds 10, 20, 30, 40, 60, 80, 100 or 120 ms, not \(ptime)"
   }
   private static let bitrateProblem: @Sendable (DataRate) -> String? = { rate in
     (6_000...510_000).contains(rate.bitsPerSecond) ? nil : "\(rate) is not within 6kbps to 510kbps (RFC 7587)"

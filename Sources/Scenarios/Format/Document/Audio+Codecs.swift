@@ -2,16 +2,30 @@ extension Scenario.Audio.Codec {
   /// Whether sound can be sent in this format alone.
   package var carriesSound: Bool {
     switch self {
-    case .opus, .pcmu, .pcma, .g722: true
+    case .opus, .pcmu, .pcma, .g722, .ilbc, .isac: true
     case .redundancy, .comfortNoise, .telephoneEvents: false
     }
   }
 
-  /// Whether it is a sound format with the media clock of 8000 Hz, which comfort noise has too.
+  /// Whether there are packets of this codec and no coder, so that it takes synthetic media.
+  package var isModelled: Bool { self == .ilbc || self == .isac }
+
+  /// The durations of packets in milliseconds: those of libwebrtc, which makes at most 60 ms of codecs beside Opus.
+  package var packetTimes: [Int64] {
+    switch self {
+    case .opus: [10, 20, 40, 60, 80, 100, 120]
+    case .pcmu, .pcma, .g722: [10, 20, 40, 60]
+    case .ilbc: [20, 30, 40, 60]
+    case .isac: [30, 60]
+    case .redundancy, .comfortNoise, .telephoneEvents: []
+    }
+  }
+
+  /// Whether comfort noise can fill its pauses: a real sound format with the media clock of 8000 Hz.
   package var hasTelephoneClock: Bool {
     switch self {
     case .pcmu, .pcma, .g722: true
-    case .opus, .redundancy, .comfortNoise, .telephoneEvents: false
+    case .opus, .ilbc, .isac, .redundancy, .comfortNoise, .telephoneEvents: false
     }
   }
 }

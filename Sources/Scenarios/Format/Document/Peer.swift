@@ -143,6 +143,8 @@ extension Scenario {
       case pcmu = "PCMU"
       case pcma = "PCMA"
       case g722 = "G722"
+      case ilbc = "iLBC"
+      case isac
       case redundancy = "red"
       case comfortNoise = "CN"
       case telephoneEvents = "telephone-event"

@@ -8,7 +8,7 @@ struct ReceptionRecord {
   private(set) var packets: Int64 = 0
   private(set) var bytes: Int64 = 0
   /// The jitter in ticks, for each of ``clockRates``: the wire does not show which clock a source has.
-  private var jitters = [0.0, 0.0, 0.0]
+  private var jitters = [0.0, 0.0, 0.0, 0.0]
   /// The number of sequence numbers that the source has used, as far as known.
   private var expected: Int64 = 0
   private var highest: UInt16 = 0
@@ -18,8 +18,8 @@ struct ReceptionRecord {
   /// The last packet in order, and its arrival in seconds.
   private var last: (timestamp: UInt32, arrival: Double)?
 
-  /// The media clocks in hertz: of telephony, Opus and video.
-  private static let clockRates = [8_000.0, 48_000.0, 90_000.0]
+  /// The media clocks in hertz: of telephony, iSAC, Opus and video.
+  private static let clockRates = [8_000.0, 16_000.0, 48_000.0, 90_000.0]
   private static let reorderingLimit: UInt16 = 50
 
   /// The number of lost packets; negative when packets came more than once.

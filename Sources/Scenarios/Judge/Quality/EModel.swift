@@ -59,14 +59,16 @@ struct EModel {
     /// is assumed to be that of G.711, which our stack conceals in the same way.
     static let g722Fullband = Codec(impairment: 32, robustness: 25.1)
 
-    /// Returns a codec on the fullband scale, by its media type; Opus for an unknown one.
+    /// Returns a codec on the fullband scale, by its media type; Opus for an unknown one, and nil for one without published
+    /// values: neither G.113 nor another source that is known to us has any of iLBC or iSAC.
     ///
     /// - Parameter bitrate: the bit rate of the speech, in kbit/s.
-    static func fullband(_ format: AudioFormat, bitrate: Double) -> Codec {
+    static func fullband(_ format: AudioFormat, bitrate: Double) -> Codec? {
       switch format {
       case .g711: .g711Fullband
       case .g722: .g722Fullband
       case .opus: .opus(bitrate: bitrate)
+      case .ilbc, .isac: nil
       }
     }
   }

@@ -129,19 +129,19 @@ struct QualityEstimator {
 
   private var audioInPacket: Interval { min(packetDuration, format.longestPacket) }
 
-  /// The fullband E-model's score, for all codecs on one scale, with assumed values for Opus and G.722.
+  /// The fullband E-model's score, for all codecs on one scale, with assumed values for Opus and G.722; nil for iLBC and
+  /// iSAC.
   var meanOpinionScore: Double? {
     guard let first = history.first, let last = history.last,
       let loss = Loss(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured,
       // In silence that DTX leaves out there is nothing to judge.
-      let speechBitrate
+      let speechBitrate, let codec = EModel.Codec.fullband(format, bitrate: speechBitrate)
     else { return nil }
     var connection = EModel.Connection()
     connection.delay = mouthToEar.seconds * 1_000
     connection.loss = loss.share * 100
     connection.burstRatio = Self.burstRatio(loss)
-    return EModel(bandwidth: .fullband, codec: .fullband(format, bitrate: speechBitrate))
-      .meanOpinionScore(connection)
+    return EModel(bandwidth: .fullband, codec: codec).meanOpinionScore(connection)
   }
 
   /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same, and
