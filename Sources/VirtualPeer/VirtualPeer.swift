@@ -147,7 +147,9 @@ public final class VirtualPeer {
       names: vocabulary.connections, remotes: peers, stack: stack)
     tasks = PeerTasks(clock: runtime.clock)
     callKit = CallKit(device: device, clock: runtime.system, trace: trace, subject: subject)
-    pushKit = PushKit(callKit: callKit, clock: runtime.system, trace: trace, subject: subject)
+    pushKit = PushKit(
+      callKit: callKit, mayReceive: configuration.device.hasBackgroundVoIP, clock: runtime.system, trace: trace,
+      subject: subject)
     userID = configuration.userIDs[name] ?? name
     peerTrace = PeerTrace(trace: trace, peer: name, vocabulary: type.vocabulary, peers: peers)
     makeApp = { [unowned self] tasks in

@@ -111,8 +111,11 @@ extension ProfileVocabulary {
     let roles = actions.compactMap(\.role)
     let begins = roles.contains { if case .begin = $0 { true } else { false } }
     let joins = roles.contains { if case .join = $0 { true } else { false } }
+    // An invitation to a room is no state of the app's where it rings in the system's call UI.
+    let ringsInCallKit = joins && settings.contains { $0.role == .usesCallKit }
     let beginning = "add an action with as: .begin(with: PARAMETER)"
     switch role {
+    case .accept where ringsInCallKit, .refuse where ringsInCallKit: return nil
     case .accept where !begins: return ("it accepts, and no action begins a call", beginning)
     case .refuse where !begins: return ("it refuses, and no action begins a call", beginning)
     case .accept where mainMachine?.states.contains { $0.role == .alerting } == false:

@@ -61,8 +61,9 @@ class ProfileWorld {
       media = CallServerHost.Media(session: session(serverName), userIDs: [:])
       if device.hasVideo { media?.forwarded.video = VideoSettings() }
     }
+    let pushes = PushService()
     server = CallServerHost(
-      server: type, messages: app.vocabulary.messages, runtime: runtime, media: media,
+      server: type, messages: app.vocabulary.messages, runtime: runtime, media: media, pushes: pushes,
       random: simulator.random.scoped("server"), trace: trace, name: serverName)
     let address = simulator.interfaces(of: serverHost)[0].addresses[0]
     serverEndpoint = Endpoint(address, port: CallServerHost.port)
@@ -77,6 +78,7 @@ class ProfileWorld {
       configuration.device = device
       let peer = VirtualPeer(configuration, app: app, on: try addHost(user), of: simulator)
       peers.append(peer)
+      pushes.add(peer)
       peer.start()
     }
     run(for: .seconds(1))

@@ -6,13 +6,15 @@ import Testing
 
 /// Settings of an app that depend on each other.
 @Suite struct FormatSettingTests {
-  private static func load(_ settings: String, media: String = "synthetic", and entry: String = "") -> [String] {
+  private static func load(
+    _ settings: String, media: String = "synthetic", devices: String = "", and entry: String = ""
+  ) -> [String] {
     let text = """
       callsim: 1
       id: test
       media: \(media)
       peers:
-        alice: { profile: connectycube, network: home, settings: { \(settings) } }
+        alice: { profile: connectycube, network: home, settings: { \(settings) }, devices: { \(devices) } }
         bob: { profile: connectycube, network: home }
       timeline:
         - { at: 3s, do: alice.call, to: bob }
@@ -38,6 +40,19 @@ import Testing
     #expect(
       Self.load("audio-reset: false") == ["W414 'audio-reset' changes nothing: it needs callkit: true"])
     #expect(Self.load("callkit: true, audio-reset: false") == [])
+  }
+
+  @Test func `the background mode voip without a call app is a risk, and with one it is none`() {
+    #expect(
+      Self.load("callkit: false", devices: "background_voip: true") == [
+        "W418 alice declares the background mode voip, and its app has no calls: it uses neither CallKit nor pushes"
+      ])
+    #expect(Self.load("callkit: true", devices: "background_voip: true") == [])
+    #expect(Self.load("callkit: true", devices: "background_voip: false") == [])
+    #expect(
+      Self.load("callkit: false", devices: "background_voip: false") == [
+        "W414 'background_voip' changes nothing: the app of alice does not use CallKit"
+      ])
   }
 
   @Test func `an action on sound and pictures themselves needs real media`() {

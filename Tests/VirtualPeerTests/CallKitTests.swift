@@ -27,7 +27,8 @@ import Vocabulary
       device = Device(settings: settings, trace: trace, peer: "alice")
       let subject = trace.subject("alice")
       callKit = CallKit(device: device, clock: host.system, trace: trace, subject: subject)
-      pushKit = PushKit(callKit: callKit, clock: host.system, trace: trace, subject: subject)
+      pushKit = PushKit(
+        callKit: callKit, mayReceive: settings.hasBackgroundVoIP, clock: host.system, trace: trace, subject: subject)
       callKit.perform = { [unowned self] action in
         performed.append(action)
         return fulfils
@@ -192,6 +193,16 @@ import Vocabulary
       world.run(for: .seconds(10))
     }
     #expect(world.pushes.count == 3)
+  }
+
+  @Test func `without the background mode voip no push comes, and no incoming call may be reported`() throws {
+    var settings = Device.Settings()
+    settings.hasBackgroundVoIP = false
+    let world = try World(settings)
+    world.pushKit.receive([:], isOnline: true)
+    #expect(world.pushes.isEmpty)
+    #expect(world.callKit.reportNewIncomingCall("one") == .unentitled)
+    #expect(!world.callKit.hasCall)
   }
 
   @Test func `a push to a device without a network is lost`() throws {

@@ -41,6 +41,17 @@ import Vocabulary
       misfits.map(\.description).count == 1 && misfits[0].description.hasPrefix("value mic.on: it shows 'mic.sent'"))
   }
 
+  @Test func `what rings in the system's call UI is accepted without a call that an action begins`() {
+    let actions = [
+      ActionDeclaration("enter", [ParameterDeclaration("room", .text, "")], "", as: .join(room: "room")),
+      ActionDeclaration("exit", [], "", as: .leave), ActionDeclaration("answer", [], "", as: .accept),
+      ActionDeclaration("decline", [], "", as: .refuse),
+    ]
+    let callKit = ParameterDeclaration("callkit", .flag, "", as: .usesCallKit)
+    #expect(Self.vocabulary(actions: actions, settings: [callKit]).misfits == [])
+    #expect(Self.vocabulary(actions: actions).misfits.count == 2)
+  }
+
   @Test func `the error says where, what and how it is mended`() {
     let unfit = Self.vocabulary(actions: [ActionDeclaration("answer", [], "", as: .accept)])
     let error = #expect(throws: UnfitProfile.self) { try unfit.check() }

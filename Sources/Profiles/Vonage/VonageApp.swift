@@ -11,12 +11,15 @@ public final class VonageApp: CallApp {
   private var account: VonageAccount?
   private var sessionCount = 0
   private var isInForeground = true
+  /// The app's use of CallKit; nil without.
+  private var calls: VonageCalls?
 
   /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
     self.environment = environment
     callbacks = VonageCallbacks(environment)
     settings = VonageSettings(environment)
+    if settings.usesCallKit { calls = VonageCalls(self, environment) }
   }
 
   public func start() {
@@ -27,6 +30,9 @@ public final class VonageApp: CallApp {
     trace.set("session.mode", "none")
     trace.set("publishers", 0)
     environment.device.usesCustomCapturer = settings.capturer == .custom
+    // A push launches the app in the background.
+    isInForeground = !environment.device.isInBackground
+    if calls != nil { environment.pushKit.register() }
   }
 
   public func perform(_ action: UserAction) throws(ActionError) {
@@ -38,10 +44,11 @@ public final class VonageApp: CallApp {
         environment.trace.raise("1010")
         throw ActionError("in no session")
       }
-      session.disconnect()
+      if calls?.requests(.end, of: session.id) != true { session.disconnect() }
     case "publish", "unpublish", "subscribe", "unsubscribe": try performMedia(action)
-    case "mute": try media().setPublishes(audio: false)
-    case "unmute": try media().setPublishes(audio: true)
+    case "mute": try mute(true)
+    case "unmute": try mute(false)
+    case "accept", "decline": throw ActionError("nothing rings in the system's call UI")
     case "camera-off": try media().setPublishes(video: false)
     case "camera-on": try media().setPublishes(video: true)
     case "subscribe-to-audio": try media().setReceives(audio: values.flag("wanted") ?? true)
@@ -94,7 +101,17 @@ public final class VonageApp: CallApp {
     return session.media
   }
 
+  private func mute(_ isMuted: Bool) throws(ActionError) {
+    let media = try media()
+    if calls?.requests(.setMuted(isMuted), of: media.session.id) != true { media.setPublishes(audio: !isMuted) }
+  }
+
   private func connect(to name: String) throws(ActionError) {
+    let session = try makeSession(name)
+    if let calls { calls.start(name) } else { begin(session) }
+  }
+
+  private func makeSession(_ name: String) throws(ActionError) -> VonageSession {
     if let session, session.isLive {
       environment.trace.raise("1015")
       throw ActionError("in a session already")
@@ -104,8 +121,14 @@ public final class VonageApp: CallApp {
       environment.trace.raise("1011")
       throw ActionError("a session's id and a token are needed")
     }
+    return session
+  }
+
+  private func begin(_ session: VonageSession) {
     sessionCount += 1
     self.session = session
+    session.onConnected = { [weak self] in self?.calls?.connected($0) }
+    session.onEnd = { [weak self] in self?.calls?.ended($0, byUser: $1) }
     session.media.setForeground(isInForeground)
     session.connect()
   }
@@ -129,6 +152,37 @@ public final class VonageApp: CallApp {
         retriesAfterReconnect: values.flag("retry-after-reconnect") ?? true, to: to))
   }
 
+  // MARK: CallKit
+
+  public func perform(_ action: CallKitAction) -> Bool { calls?.perform(action) ?? false }
+
+  public func callKitChanged(_ change: CallKitChange) { calls?.changed(change) }
+
+  public func received(_ push: VoIPPush) { calls?.received(push) }
+
+  var isInSession: Bool { session?.isLive ?? false }
+
+  /// Connects to a session for CallKit.
+  ///
+  /// - Returns: false if that cannot be.
+  func begin(_ id: String) -> Bool {
+    do throws(ActionError) {
+      begin(try makeSession(id))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Leaves a session for CallKit.
+  func end(_ id: String) { if let session, session.isLive, session.id == id { session.disconnect() } }
+
+  func setMuted(_ isMuted: Bool) -> Bool {
+    guard let session, session.isLive else { return false }
+    session.media.setPublishes(audio: !isMuted)
+    return true
+  }
+
   public func networkChanged() { session?.networkChanged() }
 
   public func deviceChanged(_ change: DeviceChange) {
@@ -143,7 +197,7 @@ public final class VonageApp: CallApp {
     }
   }
 
-  private func resumeAudio() { if session?.isLive == true { session?.media.resumeAudio() } }
+  private func resumeAudio() { if session?.isLive == true, calls == nil { session?.media.resumeAudio() } }
 
   private func setForeground(_ isInForeground: Bool) {
     self.isInForeground = isInForeground
@@ -153,6 +207,7 @@ public final class VonageApp: CallApp {
   public func shutDown() {
     callbacks.shutDown()
     session?.disconnect()
+    calls?.shutDown()
     session = nil
     account?.shutDown()
   }
@@ -178,6 +233,9 @@ struct VonageSettings {
   let fallsBack: Bool
   /// Whether the app makes views in the background, where the system draws none.
   let makesViewsInBackground: Bool
+  let usesCallKit: Bool
+
+  static let callKit = "callkit"
 
   init(_ environment: PeerEnvironment) {
     let values = environment.settings
@@ -188,6 +246,7 @@ struct VonageSettings {
     capturer = values.text("capturer").flatMap(Capturer.init) ?? .camera
     fallsBack = values.flag("audio-fallback") ?? true
     makesViewsInBackground = values.flag("views-in-background") ?? false
+    usesCallKit = values.flag(Self.callKit) ?? false
   }
 }
 
@@ -211,6 +270,10 @@ struct VonageAccount {
         action,
         [("what", values.text("what").map(JSON.string)), ("count", values.count("count").map(JSON.integer))])
     case "set-refusal": requests.send(action, [("code", values.text("code").map(JSON.string))])
+    case "invite":
+      requests.send(
+        action,
+        [("session", values.text("session").map(JSON.string)), ("user", values.text("user").map(JSON.string))])
     default: throw ActionError("unknown action '\(action.name)'")
     }
   }

@@ -53,8 +53,11 @@ final class VonageMedia {
   func open() -> Negotiator {
     if let negotiator { return negotiator }
     number += 1
-    environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
-    environment.device.setAudioSessionActive(true)
+    // With CallKit the audio session is the system's.
+    if !settings.usesCallKit {
+      environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
+      environment.device.setAudioSessionActive(true)
+    }
     let negotiator = Negotiator(environment.connections.make(), yields: !session.isRelayed)
     self.negotiator = negotiator
     wasConnected = false
@@ -70,7 +73,7 @@ final class VonageMedia {
     negotiator = nil
     lossTimer = nil
     poll?.cancel()
-    environment.device.setAudioSessionActive(false)
+    if !settings.usesCallKit { environment.device.setAudioSessionActive(false) }
   }
 
   /// Offers what is published and subscribed.

@@ -427,6 +427,12 @@ public final class VonageServer: CallServer {
       case "subscribers": limits.subscribers = count
       default: return "there is no such limit"
       }
+    case "invite":
+      // In the product the app's own backend sends the push, and knows the session from the app.
+      guard let id = request["session"]?.string, Self.isValid(session: id), let user = request["user"]?.string else {
+        return "the session's id is invalid"
+      }
+      environment.push(["session": id], to: user)
     case "set-refusal": refusal = request["code"]?.string.flatMap { Int64($0) }
     default: return "there is no such request"
     }

@@ -9,7 +9,7 @@ final class VonageSession {
   let environment: PeerEnvironment
   let callbacks: VonageCallbacks
   let settings: VonageSettings
-  private let id: String
+  let id: String
   /// The number among the sessions of the app.
   private let number: Int
   private let token: String
@@ -26,6 +26,10 @@ final class VonageSession {
   private var stateTimer: PeerTimer?
   private var retryTimer: PeerTimer?
   private var isOver = false
+  /// Called with the session's id when it is connected.
+  var onConnected: ((String) -> Void)?
+  /// Called with the session's id when it is over, and whether a moderator or its idleness has ended it.
+  var onEnd: ((String, Bool) -> Void)?
   /// The signals that the server has not confirmed, by their numbers.
   private var unconfirmed: [(number: Int64, signal: VonageSignal)] = []
   private var signalCount: Int64 = 0
@@ -208,6 +212,7 @@ final class VonageSession {
     (self.own, self.secret, self.role, isRelayed) = (own, secret, role, mode == .relayed)
     trace.enter("session.state", State.connected.rawValue, on: "accepted")
     trace.set("session.mode", mode.rawValue)
+    onConnected?(id)
     callbacks.call("sessionDidConnect") { [weak self] in self?.media.sessionConnected() }
     take(connections: message["connections"]?.array ?? [])
     take(streams: message["streams"]?.array ?? [], before: [])
@@ -418,5 +423,6 @@ final class VonageSession {
     trace.set("session.mode", "none")
     trace.set(PeerEvents.accepted.name, false)
     trace.end(code)
+    onEnd?(id, ["forceDisconnected", "mediaIdle"].contains(code))
   }
 }

@@ -9,7 +9,7 @@ extension VonageApp {
     profile: "vonage",
     summary: "Sessions in which clients publish and subscribe to streams, over a media router or peer to peer.",
     machines: [sessionState],
-    actions: userActions + operatorActions,
+    actions: userActions + callActions + operatorActions,
     messages: messages,
     events: events,
     endCodes: VonageCode.endCodes,
@@ -32,6 +32,9 @@ extension VonageApp {
       ParameterDeclaration(
         "views-in-background", .flag,
         "the app makes views in the background, against the guide, and so subscribes to video there; false"),
+      ParameterDeclaration(
+        VonageSettings.callKit, .flag, "use CallKit, and PushKit for invitations while the app does not run; false",
+        provenance: .documented, as: .usesCallKit),
     ],
     servers: [
       ServerDeclaration(
@@ -103,6 +106,15 @@ extension VonageApp {
       ], "Send a signal."),
     ActionDeclaration("force-disconnect", [user("whom")], "Disconnect a client, as a moderator."),
     ActionDeclaration("force-mute", [user("whom")], "Mute the streams of a client, as a moderator."),
+  ]
+
+  private static let callActions = [
+    ActionDeclaration(
+      "invite", [user("whom"), ParameterDeclaration("session", .text, required: true, "the session's id")],
+      "Have the app's own backend invite a user to a session by a VoIP push; nothing comes of it where no app of the user takes pushes."
+    ),
+    ActionDeclaration("accept", [], "Answer an invitation in the system's call UI, and connect.", as: .accept),
+    ActionDeclaration("decline", [], "Refuse an invitation in the system's call UI.", as: .refuse),
   ]
 
   private static let operatorActions = [
@@ -285,6 +297,7 @@ extension VonageApp {
         MessageField("session", .string, required: false),
         MessageField("mode", .string, required: false), MessageField("what", .string, required: false),
         MessageField("count", .integer, required: false), MessageField("code", .string, required: false),
+        MessageField("user", .string, required: false),
       ]),
     message(
       "restAnswer", .serverToClient, "Answers it.",

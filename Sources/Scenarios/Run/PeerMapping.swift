@@ -63,6 +63,7 @@ extension Device.Settings {
     audioClockDriftPPM = peer.clock.drift * 1e6
     mayRecord = peer.devices.permission == .granted
     hasBackgroundAudio = peer.devices.backgroundAudio
+    hasBackgroundVoIP = peer.devices.backgroundVoIP ?? true
     hasFrontCamera = peer.devices.frontCamera
     isSimulator = peer.devices.simulator
     incomingCalls = IncomingCalls(rawValue: peer.devices.incomingCalls.rawValue) ?? .shown

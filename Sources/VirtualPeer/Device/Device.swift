@@ -20,6 +20,8 @@ public final class Device {
     public var audioClockDriftPPM = 0.0
     /// Whether the app declares the audio background mode, and so runs on in the background while it records or plays.
     public var hasBackgroundAudio = true
+    /// Whether the app declares the background mode voip: without it no VoIP push comes, and CallKit takes no incoming call.
+    public var hasBackgroundVoIP = true
     /// Whether the device has a camera at the front; it has one at the back in any case.
     public var hasFrontCamera = true
     /// What the system does with reported calls.

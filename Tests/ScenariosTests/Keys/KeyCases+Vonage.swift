@@ -1,6 +1,6 @@
 extension KeyCases {
   /// The actions and settings of the profile Vonage.
-  static let vonage: [KeyCase] = userActionsOfVonage + operatorActionsOfVonage + settingsOfVonage
+  static let vonage: [KeyCase] = userActionsOfVonage + callsOfVonage + operatorActionsOfVonage + settingsOfVonage
 
   /// Alice and Bob in one session on one network.
   private static func session(
@@ -85,6 +85,31 @@ extension KeyCases {
     KeyCase(
       "vonage action force-mute.user", ["alice", "bob"],
       session(alice: moderator, timeline: "  - { at: 1s, do: alice.force-mute, user: <> }")),
+  ]
+
+  /// Bob, whose app takes pushes, is invited after 400 ms.
+  private static func invited(_ timeline: String) -> String {
+    session(bob: ", settings: { callkit: true }, devices: { push_delay: 100ms }", timeline: timeline).replacing(
+      "do: bob.connect, session: daily", with: "do: alice.invite, user: bob, session: daily")
+  }
+
+  private static let callsOfVonage: [KeyCase] = [
+    action(
+      "invite", at: "1s", "alice.invite, user: bob, session: weekly",
+      in: session(bob: ", settings: { callkit: true }", timeline: "<>", talk: "4s")),
+    KeyCase(
+      "vonage action invite.user", ["alice", "bob"],
+      session(
+        bob: ", settings: { callkit: true }", timeline: "  - { at: 1s, do: alice.invite, user: <>, session: weekly }",
+        talk: "4s")),
+    KeyCase(
+      "vonage action invite.session", ["daily", "weekly"],
+      session(
+        bob: ", settings: { callkit: true }", timeline: "  - { at: 1s, do: alice.invite, user: bob, session: <> }",
+        talk: "4s")),
+    action("accept", at: "1s", "bob.accept", in: invited("<>")),
+    action("decline", at: "1s", "bob.decline", in: invited("<>")),
+    KeyCase(words: "vonage setting callkit", session(alice: ", settings: { callkit: <> }")),
   ]
 
   private static let operatorActionsOfVonage: [KeyCase] = [

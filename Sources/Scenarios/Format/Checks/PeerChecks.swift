@@ -86,6 +86,18 @@ enum PeerChecks {
     for key in ["incoming_calls", "push_delay"] {
       note(key, isUsed ? nil : "the app of \(peer.name) does not use CallKit")
     }
+    note(
+      "background_voip",
+      isUsed || peer.devices.backgroundVoIP == true ? nil : "the app of \(peer.name) does not use CallKit")
+    if !isUsed, peer.devices.backgroundVoIP == true, let span = node?["devices"]?.entry("background_voip")?.keySpan,
+      reading.isOwn(span)
+    {
+      let message =
+        "\(peer.name) declares the background mode voip, and its app has no calls: it uses neither CallKit nor pushes"
+      let remedy = flags.first.map { "leave it out, or set \($0): true" }
+      reading.report(
+        .reviewRisk, message, at: span, hint: remedy ?? "leave it out: the app of this profile uses no CallKit")
+    }
     for setting in profile.settings {
       if let bar = setting.bar, peer.settings.flag(setting.name) == true, peer.settings.flag(bar) == true,
         let span = peer.settings.span(of: setting.name)

@@ -95,6 +95,9 @@ extension Scenario.Devices {
       .key(
         "background_audio", .flag, \.backgroundAudio, default: "true",
         "whether the app declares that it plays or records in the background, and so runs on there"),
+      .key(
+        "background_voip", .flag, \.backgroundVoIP, default: "true where the app uses CallKit, else false",
+        "whether the app declares the background mode voip, without which it gets no VoIP push and may report no call"),
       .key("front_camera", .flag, \.frontCamera, default: "true", "whether the device has a camera at the front"),
       .key(
         "simulator", .flag, \.simulator, default: "false",

@@ -99,6 +99,7 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
   case sharedNetwork = "W415"
   case noWayOut = "W416"
   case undeclaredField = "W417"
+  case reviewRisk = "W418"
 
   /// The severity of a problem; a warning does not prevent a run.
   public enum Severity: String, Sendable { case error, warning }
@@ -238,6 +239,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unusedDefinition: "The name is defined and never used."
     case .unusedName: "Nothing refers to it."
     case .undeclaredField: "The message declares no such field, but one whose name or role is much like it."
+    case .reviewRisk:
+      "The background mode voip is for apps with features of a call app: a store review may reject one that declares it "
+        + "without them. Nothing of the run depends on it there."
     case .nothingExpected: "A scenario without expectations only checks the invariants."
     }
   }

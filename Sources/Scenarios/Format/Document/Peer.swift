@@ -123,6 +123,8 @@ extension Scenario {
     public var camera: Located<Camera>?
     /// Whether the app declares the audio background mode.
     public var backgroundAudio = true
+    /// Whether the app declares the background mode voip; nil where it does exactly if it uses CallKit.
+    public var backgroundVoIP: Bool?
     /// Whether the device has a camera at the front.
     public var frontCamera = true
     /// Whether the device is a simulator.

@@ -98,6 +98,7 @@ public final class CallKit {
     say(.report, id)
     var error: ReportError?
     switch device.settings.incomingCalls {
+    case _ where !device.settings.hasBackgroundVoIP: error = .unentitled
     case .shown: error = has(id) ? .callUUIDAlreadyExists : nil
     case .doNotDisturb: error = .filteredByDoNotDisturb
     case .blocked: error = .filteredByBlockList

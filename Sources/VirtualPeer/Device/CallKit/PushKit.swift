@@ -33,6 +33,7 @@ public final class PushKit {
 
   private let clock: PeerClock
   private let callKit: CallKit
+  private let mayReceive: Bool
   private let trace: Trace
   private let subject: TraceSubject
   private var pending: [VoIPPush] = []
@@ -45,9 +46,12 @@ public final class PushKit {
   /// Ends the process of the app.
   var terminate: () -> Void = {}
 
-  /// - Parameter clock: The clock of the device's system.
-  init(callKit: CallKit, clock: PeerClock, trace: Trace, subject: TraceSubject) {
+  /// - Parameters:
+  ///   - mayReceive: Whether the app declares the background mode voip.
+  ///   - clock: The clock of the device's system.
+  init(callKit: CallKit, mayReceive: Bool, clock: PeerClock, trace: Trace, subject: TraceSubject) {
     self.callKit = callKit
+    self.mayReceive = mayReceive
     self.clock = clock
     self.trace = trace
     self.subject = subject
@@ -59,8 +63,11 @@ public final class PushKit {
 
   func receive(_ payload: [String: String], isOnline: Bool) {
     let isWithheld = unreportedCount >= Self.limit
-    guard isOnline, !isWithheld else {
-      let reason = isWithheld ? "withheld: the app did not report calls for earlier ones" : "the device had no network"
+    guard isOnline, !isWithheld, mayReceive else {
+      let reason =
+        !mayReceive
+        ? "the app does not declare the background mode voip"
+        : isWithheld ? "withheld: the app did not report calls for earlier ones" : "the device had no network"
       trace.write(PeerEvents.pushLost, subject, reason)
       return
     }
