@@ -60,12 +60,14 @@ public struct ActionDeclaration: Sendable {
     case unmute
     /// Makes the app renegotiate its transport.
     case restartICE
+    /// Goes over to the other camera of the device.
+    case switchCamera
 
     /// Whether the user consents to a call, so that media may leave the device for it.
     public var isConsent: Bool {
       switch self {
       case .begin, .accept, .join: true
-      case .refuse, .end, .leave, .mute, .unmute, .restartICE: false
+      case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera: false
       }
     }
 
@@ -73,7 +75,7 @@ public struct ActionDeclaration: Sendable {
     public var gathers: Bool {
       switch self {
       case .begin, .join, .restartICE: true
-      case .accept, .refuse, .end, .leave, .mute, .unmute: false
+      case .accept, .refuse, .end, .leave, .mute, .unmute, .switchCamera: false
       }
     }
 
@@ -89,6 +91,7 @@ public struct ActionDeclaration: Sendable {
       case .mute: "mutes"
       case .unmute: "unmutes"
       case .restartICE: "restarts ICE"
+      case .switchCamera: "goes over to the other camera"
       }
     }
   }

@@ -100,6 +100,11 @@ public enum CommonVocabulary {
     ValueDeclaration(
       "camera.position", .choice(CameraPosition.allCases.map(\.rawValue)), "the camera in use"),
     ValueDeclaration(
+      "camera.format", .text,
+      "the format of the pictures of the camera in use, as 640x480@30; none before the first"),
+    ValueDeclaration(
+      "camera.formats", .text, "the formats of the camera in use, with spaces between; any where devices names none"),
+    ValueDeclaration(
       "camera.interruption", .choice(["none"] + CameraInterruption.allCases.map(\.rawValue)),
       "why the system takes the camera from the app"),
     ValueDeclaration(

@@ -219,7 +219,8 @@ extension ConnectyCubeApp {
           "adapts", .flag, "send 30 of them at most, as the guide asks of an app; true", provenance: .documented),
       ], "Send the app's screen in place of the camera's pictures, until the app leaves the foreground."),
     ActionDeclaration("stop-screen-share", [], "Send the camera's pictures again."),
-    ActionDeclaration("switch-camera", [], "Use the other camera, where the device has one."),
+    ActionDeclaration(
+      "switch-camera", [], "Use the other camera, where the device has one.", as: .switchCamera),
     ActionDeclaration(
       "ice-restart", [], "Restart ICE on every connection that this user offered.", as: .restartICE),
   ]

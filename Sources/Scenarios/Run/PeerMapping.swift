@@ -57,6 +57,12 @@ extension DeclaredDataChannel {
   }
 }
 
+extension CameraFormat {
+  fileprivate init(_ format: Scenario.Devices.CameraFormat) {
+    self.init(width: format.size.width, height: format.size.height, frameRate: format.frameRate)
+  }
+}
+
 extension Device.Settings {
   init(_ peer: Scenario.Peer) {
     self.init()
@@ -65,6 +71,8 @@ extension Device.Settings {
     hasBackgroundAudio = peer.devices.backgroundAudio
     hasBackgroundVoIP = peer.devices.backgroundVoIP ?? true
     hasFrontCamera = peer.devices.frontCamera
+    frontCameraFormats = (peer.devices.frontCameraFormats ?? []).map(CameraFormat.init)
+    backCameraFormats = (peer.devices.backCameraFormats ?? []).map(CameraFormat.init)
     isSimulator = peer.devices.simulator
     incomingCalls = IncomingCalls(rawValue: peer.devices.incomingCalls.rawValue) ?? .shown
     pushDelay = peer.devices.pushDelay

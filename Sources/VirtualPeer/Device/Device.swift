@@ -24,6 +24,10 @@ public final class Device {
     public var hasBackgroundVoIP = true
     /// Whether the device has a camera at the front; it has one at the back in any case.
     public var hasFrontCamera = true
+    /// The formats of the cameras at the front and at the back; empty for one that gives any.
+    public var frontCameraFormats: [CameraFormat] = []
+    /// The formats of the camera at the back.
+    public var backCameraFormats: [CameraFormat] = []
     /// What the system does with reported calls.
     public var incomingCalls = IncomingCalls.shown
     /// The time that a VoIP push takes to the device: a harness default.
@@ -99,6 +103,7 @@ public final class Device {
   }
   /// The camera in use.
   public private(set) var cameraPosition: CameraPosition
+  private var shownFormat: CameraFormat?
   private var indicator = "none"
   private var hasRedBar = false
   /// Whether the app has been left.
@@ -136,6 +141,8 @@ public final class Device {
     trace.write(PeerEvents.audioInput, subject, audioRoute.input.rawValue)
     trace.write(PeerEvents.cameraPosition, subject, cameraPosition.rawValue)
     trace.write(PeerEvents.cameraInterruption, subject, "none")
+    trace.write(PeerEvents.cameraFormat, subject, "none")
+    traceCameraFormats()
   }
 
   // MARK: Audio session
@@ -283,7 +290,30 @@ public final class Device {
     guard settings.hasFrontCamera else { return false }
     cameraPosition = cameraPosition == .front ? .back : .front
     trace.write(PeerEvents.cameraPosition, subject, cameraPosition.rawValue)
+    guard settings.frontCameraFormats != settings.backCameraFormats else { return true }
+    traceCameraFormats()
+    if screenCapture == nil, !usesCustomCapturer { onCapturerChanged?() }
     return true
+  }
+
+  /// Returns the formats of a camera; none for one that gives any.
+  public func cameraFormats(of position: CameraPosition) -> [CameraFormat] {
+    position == .front ? settings.frontCameraFormats : settings.backCameraFormats
+  }
+
+  /// Returns the format of the camera's pictures for one that the app wants, and notes it. The app's own pictures have what it
+  /// wants.
+  func captureFormat(for wanted: CameraFormat) -> CameraFormat {
+    guard screenCapture == nil, !usesCustomCapturer, settings.camera != nil else { return wanted }
+    let format = wanted.nearest(among: cameraFormats(of: cameraPosition))
+    if format != shownFormat { trace.write(PeerEvents.cameraFormat, subject, format.text) }
+    shownFormat = format
+    return format
+  }
+
+  private func traceCameraFormats() {
+    let formats = cameraFormats(of: cameraPosition).map(\.text)
+    trace.write(PeerEvents.cameraFormats, subject, formats.isEmpty ? "any" : formats.joined(separator: " "))
   }
 
   /// Notes whether the app is in the background, where the system shows a red bar while it records.

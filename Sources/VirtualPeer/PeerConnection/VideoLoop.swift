@@ -14,6 +14,7 @@ final class VideoLoop {
     /// The pictures of the source in a second, and those that are sent at most.
     let frameRate: Int
     let sentFrameRate: Int
+    let size: PictureSize
     /// The number of the first picture, and its time.
     let first: UInt32
     let beginning: Instant
@@ -51,14 +52,16 @@ final class VideoLoop {
     _ settings: VideoSettings, from first: UInt32, at beginning: Instant, in environment: ConnectionEnvironment
   ) -> Capture {
     let (source, screen) = (environment.device.pictures, environment.device.screenCapture)
-    let size = PictureSize(settings.width, settings.height) ?? .vga
+    let format = environment.device.captureFormat(
+      for: CameraFormat(width: settings.width, height: settings.height, frameRate: settings.frameRate))
+    let size = PictureSize(format.width, format.height) ?? .vga
     let painted = environment.media == .real ? source : nil
     let video = painted.map { GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random)) }
     environment.videoRecord.paint(from: first, with: video)
-    let frameRate = screen?.frameRate ?? settings.frameRate
+    let frameRate = screen?.frameRate ?? format.frameRate
     return Capture(
       source: source, frameRate: frameRate, sentFrameRate: min(frameRate, screen?.adaptedFrameRate ?? frameRate),
-      first: first, beginning: beginning, video: video)
+      size: size, first: first, beginning: beginning, video: video)
   }
 
   /// Goes on with the pictures of another source.
@@ -106,7 +109,7 @@ final class VideoLoop {
     environment.device.checkShown(at: now)
     guard capture.source != nil, isSent, !environment.device.isPictureMissing else { return }
     environment.videoRecord.record(number, at: now)
-    let size = PictureSize(settings.width, settings.height) ?? .vga
+    let size = capture.size
     let input = VideoInput(contentID: number, size: size, captured: now, frameRate: capture.sentFrameRate) {
       [video = capture.video] in
       video?.frame(number, at: now) ?? VideoFrame(filled: size)

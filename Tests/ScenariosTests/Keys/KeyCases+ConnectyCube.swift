@@ -167,6 +167,16 @@ extension KeyCases {
     KeyCase(words: "devices.background_voip", callKit(devices: ", devices: { background_voip: <> }")),
     KeyCase("devices.push_delay", ["100ms", "400ms"], callKit(devices: ", devices: { push_delay: <> }")),
     KeyCase(
+      "devices.front_camera_formats", ["[320x240@15]", "[64x48@30, 160x120@15]"],
+      filmed("").replacing(
+        ", video: { size: 160x120 }",
+        with: ", video: { size: 160x120 }, devices: { front_camera_formats: <> }")),
+    KeyCase(
+      "devices.back_camera_formats", ["[320x240@15]", "[160x120@15]"],
+      filmed("  - { at: 600ms, do: alice.switch-camera }\n").replacing(
+        ", video: { size: 160x120 }",
+        with: ", video: { size: 160x120 }, devices: { back_camera_formats: <> }")),
+    KeyCase(
       words: "devices.front_camera",
       filmed("").replacing(
         ", video: { size: 160x120 }", with: ", video: { size: 160x120 }, devices: { front_camera: <> }")),

@@ -68,6 +68,8 @@ package enum PeerEvents {
   package static let redBar = TraceEvent("red-bar", ("value", Bool.self))
   package static let cameraInterruption = TraceEvent("camera.interruption", ("value", String.self))
   package static let cameraPosition = TraceEvent("camera.position", ("value", String.self))
+  package static let cameraFormat = TraceEvent("camera.format", ("value", String.self))
+  package static let cameraFormats = TraceEvent("camera.formats", ("value", String.self))
   package static let microphone = TraceEvent("mic.open", ("value", Bool.self))
   package static let capture = TraceEvent("capture.open", ("value", Bool.self))
   package static let speaker = TraceEvent("speaker.open", ("value", Bool.self))

@@ -7,7 +7,8 @@ package struct VideoInput {
   package let contentID: UInt32
   package let size: PictureSize
   package let captured: Instant
-  /// The pictures that its source gives in a second; nil for as many as the settings of the session say.
+  /// The pictures that its source gives in a second, whose size is then the full one; nil for as many, and of the size, as
+  /// the settings of the session say.
   package let frameRate: Int?
   private let paint: () -> VideoFrame
   private var painted: VideoFrame?

@@ -24,6 +24,7 @@ final class VideoSendStream {
   private(set) var isNumbered = false
   /// The pictures that the source gives in a second.
   private var sourceFrameRate: Int
+  private var sourceSize: PictureSize
   /// When the last picture came; nil before it.
   private var lastPicture: Instant?
 
@@ -34,6 +35,7 @@ final class VideoSendStream {
     self.settings = settings
     self.parameters = parameters
     sourceFrameRate = settings.frameRate
+    sourceSize = settings.size
     number = track.number
     var encoder = VideoEncoderSettings()
     encoder.size = settings.size
@@ -91,7 +93,7 @@ final class VideoSendStream {
       let wish = parameters(of: index)
       let factor = wish.scaleResolutionDownBy ?? Double(1 << (encodings.count - 1 - index))
       let rate = wish.maxFramerate.map { min(Double(sourceFrameRate), max(1, $0)) } ?? Double(sourceFrameRate)
-      encoding.setSize(settings.size.divided(by: factor), frameRate: Int(rate.rounded()))
+      encoding.setSize(sourceSize.divided(by: factor), frameRate: Int(rate.rounded()))
     }
   }
 
@@ -148,8 +150,8 @@ final class VideoSendStream {
   /// Encodes a picture in each encoding, and hands the packets to the pacer.
   func send(_ input: inout VideoInput, into pacer: inout Pacer, at now: Instant) {
     lastPicture = now
-    if let rate = input.frameRate, rate != sourceFrameRate {
-      sourceFrameRate = max(1, rate)
+    if let rate = input.frameRate, rate != sourceFrameRate || input.size != sourceSize {
+      (sourceFrameRate, sourceSize) = (max(1, rate), input.size)
       applySizes()
     }
     for index in encodings.indices where parameters(of: index).isActive {

@@ -80,7 +80,15 @@ enum PeerChecks {
       guard let span = node?["devices"]?.entry(key)?.keySpan, reading.isOwn(span) else { return }
       reading.note(fault: problem.map { "'\(key)' changes nothing: \($0)" }, key: key, at: span)
     }
-    note("front_camera", peer.video == nil ? "the calls of \(peer.name) have no video" : nil)
+    let withoutVideo = peer.video == nil ? "the calls of \(peer.name) have no video" : nil
+    note("front_camera", withoutVideo)
+    note(
+      "front_camera_formats", withoutVideo ?? (peer.devices.frontCamera ? nil : "the device has no camera at the front")
+    )
+    let switches = !peer.devices.frontCamera || profile.actions.contains { $0.role == .switchCamera }
+    note(
+      "back_camera_formats",
+      withoutVideo ?? (switches ? nil : "the app of \(peer.name) uses the camera at the front alone"))
     let flags = profile.settings.filter { $0.role == .usesCallKit }.map(\.name)
     let isUsed = flags.contains { peer.settings.flag($0) == true }
     for key in ["incoming_calls", "push_delay"] {

@@ -100,6 +100,12 @@ extension Scenario.Devices {
         "whether the app declares the background mode voip, without which it gets no VoIP push and may report no call"),
       .key("front_camera", .flag, \.frontCamera, default: "true", "whether the device has a camera at the front"),
       .key(
+        "front_camera_formats", cameraFormats, \.frontCameraFormats, default: "any",
+        "the formats of the camera at the front, as 640x480@30; the app takes the nearest to the size of its video"),
+      .key(
+        "back_camera_formats", cameraFormats, \.backCameraFormats, default: "any",
+        "the formats of the camera at the back"),
+      .key(
         "simulator", .flag, \.simulator, default: "false",
         "whether the device is a simulator, whose audio unit runs on any audio session"),
       .key(
@@ -107,6 +113,28 @@ extension Scenario.Devices {
       .key(
         "push_delay", .duration(), \.pushDelay, default: "1s", "how long a VoIP push takes to the device"),
     ])
+
+  private static let cameraFormats = ValueFormat<Scenario.Devices.CameraFormat>.cameraFormat.list(atLeast: 1).distinct(
+    \.text)
+}
+
+extension ValueFormat where Value == Scenario.Devices.CameraFormat {
+  fileprivate static var cameraFormat: ValueFormat<Scenario.Devices.CameraFormat> {
+    ValueFormat<String>.text(shape: .pattern("^[0-9]+x[0-9]+@[0-9]+$")).map { text, span, reading in
+      let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+      guard parts.count == 2, let rate = Int(parts[1]) else {
+        reading.report(.wrongType, "'\(text)' is no format", at: span, hint: "write size and frame rate, as 640x480@30")
+        return nil
+      }
+      guard (1...120).contains(rate) else {
+        reading.report(.outOfRange, "a camera gives 1 to 120 pictures in a second, not \(rate)", at: span)
+        return nil
+      }
+      return Scenario.Video.Size.read(String(parts[0]), at: span, &reading).map { .init(size: $0, frameRate: rate) }
+    } back: {
+      $0.text
+    }
+  }
 }
 
 extension ValueFormat where Value == Located<String> {
@@ -212,23 +240,30 @@ extension ValueFormat where Value == Scenario.Video.Size {
   /// Reads `640x480`.
   fileprivate static var pictureSize: ValueFormat<Scenario.Video.Size> {
     ValueFormat<String>.text(shape: .pattern("^[0-9]+x[0-9]+$")).map { text, span, reading in
-      let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
-      guard sides.count == 2, let width = sides[0], let height = sides[1] else {
-        reading.report(.wrongType, "'\(text)' is not a size", at: span, hint: "write width and height, as 640x480")
-        return nil
-      }
-      guard (16...4_096).contains(width), (16...4_096).contains(height) else {
-        reading.report(.outOfRange, "a side has 16 to 4096 pixels, not \(text)", at: span)
-        return nil
-      }
-      guard width % 2 == 0, height % 2 == 0 else {
-        reading.report(.outOfRange, "\(text) has an odd side: encoders of video take even ones", at: span)
-        return nil
-      }
-      return Scenario.Video.Size(width: width, height: height)
+      Scenario.Video.Size.read(text, at: span, &reading)
     } back: {
       "\($0.width)x\($0.height)"
     }
+  }
+}
+
+extension Scenario.Video.Size {
+  /// Reads a size of pictures that encoders take.
+  fileprivate static func read(_ text: String, at span: SourceSpan, _ reading: inout Reading) -> Self? {
+    let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    guard sides.count == 2, let width = sides[0], let height = sides[1] else {
+      reading.report(.wrongType, "'\(text)' is not a size", at: span, hint: "write width and height, as 640x480")
+      return nil
+    }
+    guard (16...4_096).contains(width), (16...4_096).contains(height) else {
+      reading.report(.outOfRange, "a side has 16 to 4096 pixels, not \(text)", at: span)
+      return nil
+    }
+    guard width % 2 == 0, height % 2 == 0 else {
+      reading.report(.outOfRange, "\(text) has an odd side: encoders of video take even ones", at: span)
+      return nil
+    }
+    return Scenario.Video.Size(width: width, height: height)
   }
 }
 

@@ -106,6 +106,15 @@ extension Scenario {
       case none
     }
 
+    /// A format in which a camera gives pictures: the size, and the most pictures in a second.
+    public struct CameraFormat: Sendable, Equatable {
+      /// The size of a picture.
+      public var size: Video.Size
+      /// The most pictures in a second.
+      public var frameRate: Int
+      /// The format as scenarios write it.
+      package var text: String { "\(size.width)x\(size.height)@\(frameRate)" }
+    }
     /// What the system does with calls that an app reports to CallKit.
     public enum IncomingCalls: String, Sendable, CaseIterable {
       case shown
@@ -127,6 +136,10 @@ extension Scenario {
     public var backgroundVoIP: Bool?
     /// Whether the device has a camera at the front.
     public var frontCamera = true
+    /// The formats of the camera at the front; nil for any.
+    public var frontCameraFormats: [CameraFormat]?
+    /// The formats of the camera at the back; nil for any.
+    public var backCameraFormats: [CameraFormat]?
     /// Whether the device is a simulator.
     public var simulator = false
     /// What the system does with calls that the app reports.

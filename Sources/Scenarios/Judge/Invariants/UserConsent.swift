@@ -115,7 +115,7 @@ final class UserConsent {
         beUnspecific()
       }
     case .begin, .join: beUnspecific()
-    case .refuse, .end, .leave, .mute, .unmute, .restartICE, nil: break
+    case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera, nil: break
     }
   }
 

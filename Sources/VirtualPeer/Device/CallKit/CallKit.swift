@@ -185,7 +185,7 @@ public final class CallKit {
     case .end: return isSeen && call.state != .ringing ? nil : .end
     case .mute: return isSeen ? nil : .setMuted(true)
     case .unmute: return isSeen ? nil : .setMuted(false)
-    case .begin, .join, .leave, .restartICE, nil: return nil
+    case .begin, .join, .leave, .restartICE, .switchCamera, nil: return nil
     }
   }
 
