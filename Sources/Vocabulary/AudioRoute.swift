@@ -7,6 +7,8 @@ public struct AudioRoute: Hashable, Sendable {
     case bluetoothHFP = "bluetooth-hfp"
     /// The profile of Bluetooth that plays alone.
     case bluetoothA2DP = "bluetooth-a2dp"
+    /// AirPlay, which plays alone.
+    case airPlay = "airplay"
   }
 
   /// A port that records.
@@ -24,6 +26,8 @@ public struct AudioRoute: Hashable, Sendable {
     case bluetoothHeadset = "bluetooth-headset"
     /// A Bluetooth speaker, with A2DP alone.
     case bluetoothSpeaker = "bluetooth-speaker"
+    /// An AirPlay receiver to which the user mirrors the screen.
+    case airPlay = "airplay"
   }
 
   /// Where it plays.
@@ -55,6 +59,7 @@ public struct AudioRoute: Hashable, Sendable {
         self.output = .bluetoothA2DP
       }
     case .bluetoothSpeaker: if session.allowsA2DP { self.output = .bluetoothA2DP }
+    case .airPlay: if session.allowsAirPlay { self.output = .airPlay }
     case nil: break
     }
   }
@@ -68,4 +73,10 @@ extension AudioSession {
 
   /// Whether the output of Bluetooth may be used: always where nothing is recorded.
   var allowsA2DP: Bool { !category.records || options.contains(.allowBluetoothA2DP) }
+
+  /// Whether AirPlay may be used: always where nothing is recorded, and in a call where the app allows it, except in the mode
+  /// for voice.
+  var allowsAirPlay: Bool {
+    !category.records || category == .playAndRecord && options.contains(.allowAirPlay) && mode != .voiceChat
+  }
 }

@@ -38,6 +38,16 @@ import Vocabulary
     #expect(allowed.output == .bluetoothA2DP && allowed.input == .builtIn)
   }
 
+  @Test func `AirPlay plays alone, and beside a microphone only with its option and not in the mode for voice`() {
+    #expect(route(.playback, .default, [], .airPlay).output == .airPlay)
+    #expect(route(.playAndRecord, .videoChat, [], .airPlay).output == .speaker)
+    #expect(route(.playAndRecord, .voiceChat, .allowAirPlay, .airPlay).output == .receiver)
+    for mode in [AudioSession.Mode.videoChat, .default] {
+      let allowed = route(.playAndRecord, mode, .allowAirPlay, .airPlay)
+      #expect(allowed.output == .airPlay && allowed.input == .builtIn)
+    }
+  }
+
   private func device() -> Device {
     let device = Device(settings: Device.Settings(), trace: Trace(), peer: "alice")
     device.configureAudioSession(category: .playAndRecord, mode: .voiceChat, options: [])

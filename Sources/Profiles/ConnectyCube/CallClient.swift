@@ -269,7 +269,8 @@ final class CallClient {
     hasInitializedAudio = true
     formerAudio = environment.device.audioSession
     environment.device.configureAudioSession(
-      category: .playAndRecord, mode: settings.audioMode, options: .duckOthers)
+      category: .playAndRecord, mode: settings.audioMode,
+      options: settings.allowsAirPlay ? [.duckOthers, .allowAirPlay] : .duckOthers)
     // With CallKit the system activates it.
     if callKit == nil { environment.device.setAudioSessionActive(true) }
   }

@@ -35,6 +35,8 @@ struct ConnectyCubeSettings {
   let audioSession: AudioInitialization
   let bandwidth: BandwidthLimit
   let audioMode: AudioSession.Mode
+  /// Whether the audio session allows AirPlay.
+  let allowsAirPlay: Bool
   /// The time between reports of the statistics; nil for none.
   let statsReportInterval: Interval?
   /// Whether connections use DTLS.
@@ -58,6 +60,7 @@ struct ConnectyCubeSettings {
     audioSession = values.text("audio-session").flatMap(AudioInitialization.init) ?? .everyCall
     bandwidth = BandwidthLimit(audio: values.rate("audio-bandwidth"), video: values.rate("video-bandwidth"))
     audioMode = values.text("audio-mode") == Self.videoChat ? .videoChat : .voiceChat
+    allowsAirPlay = values.flag("airplay") ?? false
     let reports = values.duration("stats-report-interval") ?? .zero
     statsReportInterval = reports > .zero ? max(reports, Self.leastStatsReportInterval) : nil
     usesDTLS = values.flag("dtls") ?? true

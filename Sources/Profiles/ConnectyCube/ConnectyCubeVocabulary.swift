@@ -81,6 +81,9 @@ extension ConnectyCubeApp {
         "audio-mode", .choice([ConnectyCubeSettings.voiceChat, ConnectyCubeSettings.videoChat]),
         "the mode of the audio session; voice-chat", provenance: .documented),
       ParameterDeclaration(
+        "airplay", .flag, "give the audio session the option allowAirPlay, of use in the mode video-chat; false",
+        provenance: .documented),
+      ParameterDeclaration(
         "dtls", .flag, "use DTLS-SRTP; false sends media in cleartext, to users who do the same; true",
         provenance: .documented),
       ParameterDeclaration(

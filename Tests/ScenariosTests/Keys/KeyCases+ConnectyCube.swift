@@ -164,6 +164,11 @@ extension KeyCases {
     KeyCase(words: "connectycube setting audio-reset", callKit(alice: ", audio-reset: <>")),
     KeyCase(words: "connectycube setting push-report", callKit(bob: ", push-report: <>")),
     KeyCase(words: "devices.incoming_calls", callKit(devices: ", devices: { incoming_calls: <> }")),
+    KeyCase(
+      words: "connectycube setting airplay",
+      cube(
+        alice: ", settings: { audio-mode: video-chat, airplay: <> }",
+        timeline: "  - { at: 600ms, fault: device.route-change, peer: alice, accessory: airplay, for: 500ms }\n")),
     KeyCase(words: "devices.background_voip", callKit(devices: ", devices: { background_voip: <> }")),
     KeyCase("devices.push_delay", ["100ms", "400ms"], callKit(devices: ", devices: { push_delay: <> }")),
     KeyCase(
