@@ -65,7 +65,7 @@ extension AudioSettings {
     return MediaCapabilities(codecs: codecs.flatMap(capabilities), headerExtensions: extensions)
   }
 
-  /// Returns the formats of a codec, with the payload types of Chromium, or of libwebrtc for those that Chromium has given up.
+  /// Returns the formats of a codec, with Chromium's payload types, or those that are usual for the two it does not have.
   private func capabilities(of codec: AudioCodec) -> [CodecCapability] {
     let feedback: [Feedback] = (transportFeedback ? [.transportCC] : []) + (nack ? [.nack] : [])
     switch codec {
