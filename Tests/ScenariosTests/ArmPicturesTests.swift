@@ -8,6 +8,8 @@ import Testing
 
 /// Arms whose pictures do not compare, or never came.
 @Suite struct ArmPicturesTests {
+  /// Bob, who hears Alice.
+  private static let alice = Receptions.Pair(receiver: "bob", sender: "alice")
   private static func point(_ other: String, expect: String, measure: String) throws -> ArmComparison {
     let video =
       "alice.video: { codecs: [VP8], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }"
@@ -41,7 +43,7 @@ import Testing
       measure: "[{ metric: \(Compared.allBytes), stat: rate, window: [2s, bye] }]")
     let point = try #require(
       Compared.points(text) { result, arm in
-        if arm == "b" { result.hearers.note(.init(receiver: "bob", sender: "alice"), at: Instant.zero + .seconds(1)) }
+        if arm == "b" { result.receptions.heard[Self.alice] = .init(periods: [4, 5]) }
       }.first)
     #expect(
       point.deprived.map(\.text) == [
@@ -66,8 +68,7 @@ import Testing
       measure: "[\(Compared.allBytes), { metric: \(Compared.allBytes), stat: rate, window: [4s, bye] }]")
     let point = try #require(
       Compared.points(text) { result, arm in
-        let lost = Instant.zero + .seconds(3)
-        if arm == "b" { result.hearers.note(.init(receiver: "bob", sender: "alice"), at: lost) }
+        if arm == "b" { result.receptions.heard[Self.alice] = .init(periods: Array(2...12)) }
       }.first)
     #expect(point.deprived.map(\.arm) == ["b"])
     #expect(point.completeArms == ["a"])
@@ -81,7 +82,7 @@ import Testing
             "{ a: {}, b: { alice.audio.ptime: 60ms } }",
             expect: "  - { delta: bob.q.mos, arms: [b, a], gt: -5, lt: 5 }", measure: "[bob.q.mos]")
         ) { result, arm in
-          if arm == "b" { result.hearers.note(.init(receiver: "bob", sender: "alice"), at: .zero - .seconds(1)) }
+          if arm == "b" { result.receptions.heard[Self.alice] = nil }
         }.first)
       point.setSamples(["a": [1: 3, 2: 3.1, 3: 3.2], "b": [1: 3 + bytes, 2: 3.2 + bytes, 3: 3.2 + bytes]])
       #expect(point.findings.isEmpty == isTested)

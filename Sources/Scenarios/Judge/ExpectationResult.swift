@@ -28,6 +28,7 @@ package struct ExpectationResult: Sendable {
   package var measuredTime: Interval?
   /// When the window of the number of an arm opened; nil for any other.
   package var opened: Instant?
+  package var closed: Instant?
   /// The course of the number of an arm; nil for any other.
   package var course: ThinnedSeries?
   /// The distance of a failure from the expectation; see ``Finding/miss``.

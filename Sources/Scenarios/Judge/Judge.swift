@@ -105,7 +105,7 @@ package final class Judge {
         expectation: expectation, verdict: decision.verdict, time: decision.time, expected: ruling.expected,
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured,
         miss: ruling.miss)
-      (result.measuredTime, result.opened) = (ruling.measuredTime, ruling.opened)
+      (result.measuredTime, result.opened, result.closed) = (ruling.measuredTime, ruling.opened, ruling.closed)
       result.course = ruling.course?.points
       if let share = expectation.share {
         result.verdict = .shared

@@ -11,21 +11,23 @@ public struct Measurement: Hashable, Sendable {
   public var measured: Double?
   /// For how long of its window the number of an arm could be measured; nil for any other.
   public var time: Interval?
-  /// When the window of the number of an arm opened; nil for any other.
+  /// When the window of the number of an arm opened and closed; nil for any other.
   public var opened: Instant?
+  public var closed: Instant?
   /// The course of the number of an arm over the run, of a counter its growth per second; nil for any other.
   public var course: ThinnedSeries?
 
   /// Makes a measurement.
   public init(
     id: String, expected: String, measured: Double?, time: Interval? = nil, opened: Instant? = nil,
-    course: ThinnedSeries? = nil
+    closed: Instant? = nil, course: ThinnedSeries? = nil
   ) {
     self.id = id
     self.expected = expected
     self.measured = measured
     self.time = time
     self.opened = opened
+    self.closed = closed
     self.course = course
   }
 }

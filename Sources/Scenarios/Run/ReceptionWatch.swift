@@ -6,29 +6,31 @@ internal import VirtualPeer
 /// Notes who hears and sees whom.
 final class ReceptionWatch {
   private let world: World
-  private(set) var hearers = ReceptionTimes()
-  private(set) var viewers = ReceptionTimes()
+  private(set) var receptions = Receptions()
   /// The peers that send the streams, as far as they are known.
   private var senders: [UInt32: String] = [:]
 
   init(_ world: World) {
     self.world = world
     for peer in world.peers {
-      peer.audioRecord.onPlay = { [unowned self, name = peer.name] position in
-        note(position.ssrc, position.timestamp, to: name, in: \.hearers)
+      let name = peer.name
+      peer.audioRecord.onSpeech = { [unowned self] in
+        receptions.spoken[name, default: .init()].note(at: world.simulator.now)
       }
-      peer.videoRecord.onShown = { [unowned self, name = peer.name] shown in
-        note(shown.ssrc, shown.timestamp, to: name, in: \.viewers)
+      peer.audioRecord.onPlay = { [unowned self] position in
+        note(position.ssrc, position.timestamp, to: name, in: \.heard)
       }
+      peer.videoRecord.onShown = { [unowned self] shown in note(shown.ssrc, shown.timestamp, to: name, in: \.seen) }
     }
   }
 
   private func note(
     _ ssrc: UInt32, _ timestamp: UInt32, to receiver: String,
-    in times: ReferenceWritableKeyPath<ReceptionWatch, ReceptionTimes>
+    in kind: WritableKeyPath<Receptions, [Receptions.Pair: Receptions.Presence]>
   ) {
     guard let sender = senders[ssrc] ?? world.sender(of: ssrc, timestamp: timestamp) else { return }
     senders[ssrc] = sender
-    self[keyPath: times].note(.init(receiver: receiver, sender: sender), at: world.simulator.now)
+    let pair = Receptions.Pair(receiver: receiver, sender: sender)
+    receptions[keyPath: kind][pair, default: .init()].note(at: world.simulator.now)
   }
 }

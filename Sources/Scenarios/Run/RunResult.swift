@@ -58,9 +58,8 @@ public struct RunResult: Hashable, Sendable {
   /// are modelled.
   package var material: UInt64?
 
-  /// When each peer last saw and heard each other one, for the arms of a comparison; empty without arms.
-  package var viewers = ReceptionTimes()
-  package var hearers = ReceptionTimes()
+  /// Who heard and saw whom, and when, for the arms of a comparison; empty without arms.
+  package var receptions = Receptions()
 
   /// When each action was first performed and each recording began to play, by their names, for the arms of a comparison;
   /// empty without arms.

@@ -121,8 +121,7 @@ public struct SingleRun {
     }
     if cell.scenario.arms != nil {
       result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty }
-      result.viewers = stage.reception?.viewers ?? ReceptionTimes()
-      result.hearers = stage.reception?.hearers ?? ReceptionTimes()
+      result.receptions = stage.reception?.receptions ?? Receptions()
       result.deeds = deeds(stage)
     }
     result.story = context.story.story
@@ -278,7 +277,7 @@ public struct SingleRun {
     results.filter { $0.measured != nil || $0.expectation.isJudgedAcrossSeeds }.map {
       Measurement(
         id: $0.expectation.id, expected: $0.expected, measured: $0.measured, time: $0.measuredTime,
-        opened: $0.opened, course: $0.course)
+        opened: $0.opened, closed: $0.closed, course: $0.course)
     }
   }
 

@@ -35,6 +35,8 @@ package final class AudioRecord {
   private var lastPlayed: Instant?
   /// Called with the position of what plays of each received stream; nil if nobody asks.
   package var onPlay: ((AudioPosition) -> Void)?
+  /// Called with every frame in which somebody speaks into a microphone that is sent; nil if nobody asks.
+  package var onSpeech: (() -> Void)?
   /// When the first connection was there to which the microphone is sent; a recording begins then.
   package internal(set) var firstListened: Instant?
   /// The sound of the microphone; nil if nobody compares it.
@@ -55,6 +57,7 @@ package final class AudioRecord {
     tape?.keep(before: position)
     let isSent = !position.isMuted && !position.isOfDigits
     let recorded = Recorded(recorded: position, end: now, isSpeech: isSent && level >= Self.quietestSpeech)
+    if recorded.isSpeech { onSpeech?() }
     let ssrc = position.position.ssrc
     packets[ssrc] = position.sent
     var stream = streams[ssrc] ?? Stream()

@@ -6,7 +6,8 @@ internal import Vocabulary
 /// For how long of a window a number of an arm could be measured, however much arrived meanwhile.
 ///
 /// A statistic of samples can be measured while its connection reports what it tells of: an incoming stream is
-/// reported from its first packet on, whether more come or not. Anything that counts over the window can be measured
+/// reported from its first packet on, whether more come or not. What tells of speech is measured while somebody speaks, and
+/// the device that plays it runs. Anything that counts over the window can be measured
 /// during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer, while
 /// any peer has one.
 final class MeasuredTime {
@@ -14,6 +15,10 @@ final class MeasuredTime {
   private let countsReports: Bool
   /// The type and the kind of the entry in reports without which there is no sample; nil for any report.
   private let entry: (type: String, kind: String)?
+  /// The connection whose speech it tells of; nil for any other.
+  private let speaking: String?
+  /// For how long somebody had spoken when the window opened, and at the last look within it.
+  private var spoken: (start: Interval, last: Interval)?
   /// The reports that came, and those of them within the window.
   private var heard = 0
   private var inside = 0
@@ -29,6 +34,7 @@ final class MeasuredTime {
     countsReports =
       value.isSampled && !metric.isGrowth && value.name != HarnessEvents.recovery.name
     entry = Self.entry(of: value.name)
+    speaking = SpeechLoss.names.contains(value.name) && countsReports ? value.subject : nil
     guard !countsReports else { return }
     for subject in subjects(of: value, context.scenario) {
       // Programs tell nothing of their connections.
@@ -65,10 +71,13 @@ final class MeasuredTime {
   func take(isInside: Bool) {
     if isInside { inside += heard }
     heard = 0
+    guard isInside, let speaking, let time = context.statistics.speechTime(over: speaking) else { return }
+    spoken = (spoken?.start ?? time, time)
   }
 
   /// Returns the time within a window.
   func time(from start: Instant, to end: Instant) -> Interval {
+    if let spoken { return spoken.last - spoken.start }
     guard !countsReports else { return StatsSampler.period * Int64(inside) }
     return calls.reduce(.zero) { sum, call in
       let (from, to) = (max(call.start, start), min(call.end ?? end, end))

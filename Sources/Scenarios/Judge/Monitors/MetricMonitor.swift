@@ -225,7 +225,7 @@ final class MetricMonitor: Monitor {
     if statistic == .rate, metric.isOfBytes { number *= 8 }
     ruling.measured = number
     if let measuredTime, let opened = span.openedAt {
-      ruling.opened = opened
+      (ruling.opened, ruling.closed) = (opened, span.closedAt ?? time)
       ruling.measuredTime =
         metric.value.name == HarnessEvents.mouthToEar.name
         ? StatsSampler.period * Int64(samples.count) : measuredTime.time(from: opened, to: span.closedAt ?? time)

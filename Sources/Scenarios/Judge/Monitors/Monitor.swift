@@ -27,8 +27,9 @@ final class Ruling {
   var measured: Double?
   /// For how long of its window the number of an arm could be measured.
   var measuredTime: Interval?
-  /// When the window of the number of an arm opened.
+  /// When the window of the number of an arm opened and closed.
   var opened: Instant?
+  var closed: Instant?
   /// The course of the number of an arm, over the whole run; nil for any other.
   var course: NumberCourse?
   /// The distance of a failure from the expectation; see ``Finding/miss``.

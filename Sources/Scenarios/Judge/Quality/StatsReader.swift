@@ -13,6 +13,8 @@ package final class StatsReader {
   /// The receivers of the reports that come by the clock, by their subjects.
   private var receivers: [String: [(StatsReport) -> Void]] = [:]
 
+  /// What becomes of the speech over connections, by subject, where values depend on it.
+  private var speech: [String: SpeechLoss] = [:]
   private var ended: [String: EndedStreams] = [:]
 
   package init() {}
@@ -39,6 +41,14 @@ package final class StatsReader {
   /// Returns a value of a report, with what streams have counted that have ended.
   func value(of path: ValuePath, in report: StatsReport) -> StatsReport.Value? {
     report.value(of: path, ended: ended[path.subject]?.entries ?? [])
+  }
+
+  /// Notes what becomes of the speech over a connection.
+  func follow(_ loss: SpeechLoss) { speech[loss.connection] = loss }
+
+  /// Returns for how long somebody spoke whom a connection brings; nil if that is unknown.
+  func speechTime(over connection: String) -> Interval? {
+    speech[connection].flatMap { $0.isKnown ? .milliseconds(10) * Int64($0.counts.frames) : nil }
   }
 
   func hasConnection(_ peer: String) -> Bool { report?(peer) != nil }

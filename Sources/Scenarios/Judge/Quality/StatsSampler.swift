@@ -83,6 +83,7 @@ package final class StatsSampler {
       if isRecovery || wanted.contains(where: { SpeechLoss.names.contains($0.name) }) {
         let loss = SpeechLoss(over: name)
         losses.append(loss)
+        statistics.follow(loss)
         subject.loss = loss
       }
       // The next call starts a new estimate.

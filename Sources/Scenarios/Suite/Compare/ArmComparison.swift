@@ -20,9 +20,8 @@ package struct ArmComparison: Sendable {
     package let isMediaReceived: Bool
     /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
     package let material: UInt64?
-    /// When each peer last saw and heard each other one.
-    package let viewers: ReceptionTimes
-    package let hearers: ReceptionTimes
+    /// Who heard and saw whom, and when.
+    package let receptions: Receptions
     /// When each action was first performed, and each recording began to play.
     package let deeds: [String: Instant]
   }
@@ -72,7 +71,7 @@ package struct ArmComparison: Sendable {
         cpuSeconds: result.cpuSeconds,
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
-        viewers: result.viewers, hearers: result.hearers, deeds: result.deeds))
+        receptions: result.receptions, deeds: result.deeds))
     pictureSizes[arm] = Self.pictureSizes(cell.scenario)
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
@@ -88,6 +87,7 @@ package struct ArmComparison: Sendable {
       note(measurement.course, of: index, result, arm)
       if let number = measurement.measured { numbers[index].samples[arm, default: [:]][result.seed] = number }
       if let opened = measurement.opened { numbers[index].openings[arm, default: [:]][result.seed] = opened }
+      if let closed = measurement.closed { numbers[index].closings[arm, default: [:]][result.seed] = closed }
       if let time = measurement.time { numbers[index].times[arm, default: [:]][result.seed] = time }
     }
   }
@@ -312,9 +312,10 @@ package struct ArmComparison: Sendable {
 
   // MARK: - Differences
 
-  /// Returns the number in one arm minus that in another, run by run.
+  /// Returns the number in one arm minus that in another, run by run; zero where they are as good as equal in all runs.
   package func differences(_ number: Number, _ first: String, minus second: String) -> [Double] {
     guard let a = number.samples[first], let b = number.samples[second] else { return [] }
+    if number.isNearlyEqual(first, second) { return a.map { _ in 0 } }
     return a.keys.sorted().compactMap { seed in b[seed].map { a[seed, default: 0] - $0 } }
   }
 

@@ -24,45 +24,78 @@ extension ArmComparison {
     return seen.contains { $0 != seen[0] }
   }
 
-  /// Runs of an arm in which nothing of a kind of media came from one peer to another after some window had opened, although
-  /// some did in another arm with the same seed.
+  /// Runs of an arm in which a kind of media came from one peer to another for clearly less time of some window than in
+  /// another arm with the same seed.
   struct Deprived: Equatable {
-    let pair: ReceptionTimes.Pair
+    let pair: Receptions.Pair
     let arm: String
     let media: String
-    let seeds: [UInt64]
+    var seeds: [UInt64] = []
+    /// The longest time in those runs, and in the other arms.
+    var own = Interval.zero
+    var other = Interval.zero
+    /// Whether it was less than half of the time in some run.
+    var isWhole = false
 
     var text: String {
-      "'\(arm)' gave \(pair.receiver) no \(media) of \(pair.sender) with seed\(seeds.count == 1 ? "" : "s") "
-        + "\(SuiteHeader.ranges(seeds)), and another arm did: fewer bytes are no gain"
+      let runs = "with seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds))"
+      let gave = "'\(arm)' gave \(pair.receiver) "
+      guard own > .zero else {
+        return gave + "no \(media) of \(pair.sender) \(runs), and another arm did: fewer bytes are no gain"
+      }
+      return gave
+        + "\(media) of \(pair.sender) for \(Wording.quantity(own.seconds, .duration)) \(runs), and another arm for "
+        + "\(Wording.quantity(other.seconds, .duration)): fewer bytes are no gain"
     }
   }
 
-  /// Who received nothing of whom in an arm, in the order of the arms.
+  /// Who received less of whom in an arm than in another, in the order of the arms.
   var deprived: [Deprived] {
-    [("pictures", \Run.viewers), ("sound", \Run.hearers)].flatMap { media, receptions in
-      let pairs = Set(runs.flatMap { $0[keyPath: receptions].last.keys }).sorted()
+    [("pictures", \Receptions.seen), ("sound", \Receptions.heard)].flatMap { media, kind in
+      let pairs = Set(runs.flatMap { $0.receptions[keyPath: kind].keys }).sorted()
       return arms.names.flatMap { arm in
-        pairs.compactMap { pair in
-          let seeds = runs.filter { run in
-            run.arm == arm && run.isMediaReceived && lacks(run, { $0[keyPath: receptions].last[pair] })
-          }.map(\.seed).sorted()
-          return seeds.isEmpty ? nil : Deprived(pair: pair, arm: arm, media: media, seeds: seeds)
-        }
+        pairs.compactMap { deprivation(Deprived(pair: $0, arm: arm, media: media), kind) }
       }
     }
   }
 
-  /// Whether something last happened in a run before a window opened that happened after its opening in another arm with the
-  /// same seed.
-  private func lacks(_ run: Run, _ last: (Run) -> Instant?) -> Bool {
-    let others = runs.filter { $0.seed == run.seed && $0.arm != run.arm }
-    return numbers.contains { number in
-      func receives(_ run: Run) -> Bool {
-        last(run).map { $0 >= number.openings[run.arm]?[run.seed] ?? .zero } ?? false
+  private typealias ReceptionKind = KeyPath<Receptions, [Receptions.Pair: Receptions.Presence]>
+
+  private func deprivation(_ empty: Deprived, _ kind: ReceptionKind) -> Deprived? {
+    var deprived = empty
+    for run in runs where run.arm == empty.arm && run.isMediaReceived {
+      let runs = runs.filter { $0.seed == run.seed }
+      // Who says nothing is not heard; in which arm somebody spoke does not matter.
+      let spoken = Set(runs.flatMap { $0.receptions.spoken[empty.pair.sender]?.periods ?? [] })
+      let due = empty.media == "sound" ? spoken : nil
+      for number in numbers {
+        let times = runs.map { run in (run.arm, received(empty.pair, kind, due, in: run, number)) }
+        guard let own = times.first(where: { $0.0 == run.arm })?.1, let most = times.map(\.1).max() else { continue }
+        guard most - own > max(.seconds(1), most / 10) else { continue }
+        if deprived.seeds.last != run.seed { deprived.seeds.append(run.seed) }
+        (deprived.own, deprived.other) = (max(deprived.own, own), max(deprived.other, most))
+        if own < most / 2 { deprived.isWhole = true }
       }
-      return !receives(run) && others.contains(where: receives)
     }
+    deprived.seeds.sort()
+    return deprived.seeds.isEmpty ? nil : deprived
+  }
+
+  /// For how long of the window of a number media came that were due: within a second, or in comfort noise and at low
+  /// frame rates there would be gaps.
+  private func received(
+    _ pair: Receptions.Pair, _ kind: ReceptionKind, _ due: Set<Int>?, in run: Run, _ number: Number
+  ) -> Interval {
+    let presence = Set(run.receptions[keyPath: kind][pair]?.periods ?? [])
+    let opening = number.openings[run.arm]?[run.seed] ?? number.openings.values.compactMap { $0[run.seed] }.min()
+    let closing = number.closings[run.arm]?[run.seed] ?? number.closings.values.compactMap { $0[run.seed] }.max()
+    guard let opening, let closing, opening < closing, !presence.isEmpty else { return .zero }
+    let patience = Int(Interval.seconds(1).nanoseconds / Receptions.Presence.period.nanoseconds)
+    let window = Receptions.Presence.number(of: opening)..<Receptions.Presence.number(of: closing)
+    let count = window.count { period in
+      (due?.contains(period) ?? true) && (period..<period + patience).contains(where: presence.contains)
+    }
+    return Receptions.Presence.period * Int64(count)
   }
 
   /// What is wrong with comparing what peers see and hear in the arms, in words.

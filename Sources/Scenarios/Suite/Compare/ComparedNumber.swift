@@ -40,8 +40,9 @@ extension ArmComparison {
     package var samples: [String: [UInt64: Double]] = [:]
     /// For how long of its window it was measured, by arm and seed.
     var times: [String: [UInt64: Interval]] = [:]
-    /// When its window opened, by arm and seed.
+    /// When its window opened and closed, by arm and seed.
     var openings: [String: [UInt64: Instant]] = [:]
+    var closings: [String: [UInt64: Instant]] = [:]
     /// Why runs have no value that could be compared, by arm and seed.
     var lacks: [String: [UInt64: Lack]] = [:]
 
@@ -102,13 +103,13 @@ extension ArmComparison {
     }
 
     /// Returns whether two arms have values in the same runs, and these are as good as equal. A longer description delays
-    /// what comes after it by microseconds, on a link with a rate.
+    /// what comes after it, on a link with a rate: by its bytes, which is less than a millisecond on most, in every run the same.
     func isNearlyEqual(_ first: String, _ second: String) -> Bool {
       let (own, others) = (samples[first] ?? [:], samples[second] ?? [:])
       guard own.count == others.count else { return false }
       return own.allSatisfy { seed, value in
         guard let other = others[seed] else { return false }
-        return (value - other).magnitude <= max(value.magnitude * 1e-4, isOfTime ? 1e-4 : 0)
+        return (value - other).magnitude <= max(value.magnitude * 1e-4, isOfTime ? 1e-3 : 0)
       }
     }
 
@@ -187,6 +188,7 @@ extension ArmComparison {
       for (arm, values) in other.samples { samples[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.times { times[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.openings { openings[arm, default: [:]].merge(values) { old, _ in old } }
+      for (arm, values) in other.closings { closings[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.lacks { lacks[arm, default: [:]].merge(values) { old, _ in old } }
     }
 

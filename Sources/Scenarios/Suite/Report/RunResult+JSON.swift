@@ -134,6 +134,7 @@ extension Measurement {
         .init("measured", measured.map { .number($0) } ?? .null),
       ] + (time.map { [.init("measuredNanoseconds", .integer($0.nanoseconds))] } ?? [])
         + (opened.map { [.init("openedNanoseconds", .integer($0.nanoseconds))] } ?? [])
+        + (closed.map { [.init("closedNanoseconds", .integer($0.nanoseconds))] } ?? [])
         + (course.map { [.init("course", $0.json)] } ?? []))
   }
 
@@ -143,6 +144,7 @@ extension Measurement {
       id: id, expected: expected, measured: json["measured"]?.real,
       time: json["measuredNanoseconds"]?.integer.map { Interval(nanoseconds: $0) },
       opened: json["openedNanoseconds"]?.integer.map { Instant(nanoseconds: $0) },
+      closed: json["closedNanoseconds"]?.integer.map { Instant(nanoseconds: $0) },
       course: json["course"].flatMap(ThinnedSeries.init))
   }
 }

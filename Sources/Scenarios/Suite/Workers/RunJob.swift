@@ -160,7 +160,7 @@ enum WorkerReply {
           + (result.codecLoad.map { [.init("cpu", .array([.number($0.encoding), .number($0.decoding)]))] } ?? [])
           + (result.isMediaReceived ? [.init("media", true)] : [])
           + (result.material.map { [.init("material", .unsigned($0))] } ?? [])
-          + Self.receptions("viewers", result.viewers) + Self.receptions("hearers", result.hearers)
+          + (result.receptions == Receptions() ? [] : [.init("receptions", result.receptions.json)])
           + Self.times("deeds", result.deeds)
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
@@ -188,24 +188,6 @@ enum WorkerReply {
     return Dictionary(times, uniquingKeysWith: { old, _ in old })
   }
 
-  private static func receptions(_ key: String, _ times: ReceptionTimes) -> [JSON.Member] {
-    let pairs = times.last.sorted { $0.key < $1.key }.map { pair, time in
-      JSON.array([.string(pair.receiver), .string(pair.sender), .integer((time - Instant.zero).nanoseconds)])
-    }
-    return pairs.isEmpty ? [] : [.init(key, .array(pairs))]
-  }
-
-  private static func receptions(_ json: JSON?) -> ReceptionTimes {
-    var times = ReceptionTimes()
-    for pair in json?.array ?? [] {
-      guard let parts = pair.array, parts.count == 3, let receiver = parts[0].string, let sender = parts[1].string,
-        let time = parts[2].integer
-      else { continue }
-      times.note(.init(receiver: receiver, sender: sender), at: Instant.zero + .nanoseconds(time))
-    }
-    return times
-  }
-
   init?(json: JSON) {
     if var result = json["result"].flatMap({ RunResult(json: $0) }) {
       result.story = json["story"].flatMap(RunStory.init)
@@ -218,8 +200,7 @@ enum WorkerReply {
       }
       result.isMediaReceived = json["media"] == true
       result.material = json["material"]?.unsigned
-      result.viewers = Self.receptions(json["viewers"])
-      result.hearers = Self.receptions(json["hearers"])
+      result.receptions = json["receptions"].map(Receptions.init) ?? Receptions()
       result.deeds = Self.times(json["deeds"])
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
