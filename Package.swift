@@ -213,9 +213,9 @@ package.targets += [
   .target(name: "StrangerProfile", dependencies: ["CallSim"], path: "Tests/StrangerProfile"),
   .executableTarget(
     name: "stranger", dependencies: ["CallSimCommand", "StrangerProfile"], path: "Tests/StrangerProgram"),
-  // A profile's server and apps for programs on this machine: interop/socket-io.py.
+  // A profile's server and apps for programs on this machine: interop/socket-io.py and interop/xmpp.py.
   .executableTarget(
-    name: "socket-io-gateway",
+    name: "signalling-gateway",
     dependencies: ["CallCore", "DTLS", "LibC", "PeerSession", "Profiles", "SimNet", "VirtualPeer", "Vocabulary"],
     path: "interop/gateway"),
 ]

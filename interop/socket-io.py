@@ -4,86 +4,24 @@ apps at its server, and the conformance of the server with Engine.IO's own proto
 
     interop/socket-io.py [--gateway PATH] [--only NAME] [--long]
 
-The gateway is `socket-io-gateway` of the package (`swift build --product socket-io-gateway`). python-socketio comes from
+The gateway is `signalling-gateway` of the package (`swift build --product signalling-gateway`). python-socketio comes from
 PyPI, into a virtual environment of its own. --long also waits for a ping and its pong, half a minute. Prints a line for
 each case, and ends with 0, with 1 if a case fails, with 7 when this machine cannot get what it needs.
 """
 
 import argparse
-import concurrent.futures
 import os
-import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from signalling import GATEWAY, Gateway, Unavailable, play, prepare, until
+
 FOLDER = Path(os.environ.get("SOCKET_IO_VENV", Path(__file__).with_name(".venv-socket-io")))
 PACKAGES = ("python-socketio[client]==5.18.1", "python-engineio==4.15.1", "websocket-client==1.9.2", "simple-websocket==1.1.0", "werkzeug==3.1.9")
-
-
-class Unavailable(Exception):
-    pass
-
-
-def prepare():
-    """Goes on in an environment that has python-socketio."""
-    python = FOLDER / "bin" / "python3"
-    if Path(sys.prefix).resolve() == FOLDER.resolve():
-        return
-    imports = "import socketio, websocket, simple_websocket, werkzeug, requests"
-    if not python.exists() or subprocess.run([python, "-c", imports], capture_output=True).returncode != 0:
-        venv.create(FOLDER, with_pip=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PACKAGES]
-        done = subprocess.run(pip, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Unavailable(f"python-socketio cannot be had: {done.stderr.strip().splitlines()[-1:]}")
-    os.execv(python, [str(python), *sys.argv])
-
-
-class Gateway:
-    """A run of our program, with the lines that it printed."""
-
-    def __init__(self, path, *arguments):
-        self.lines, self.changed = [], threading.Condition()
-        self.process = subprocess.Popen(
-            [path, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            with self.changed:
-                self.lines.append(line.strip())
-                self.changed.notify_all()
-
-    def wait(self, line, seconds=10):
-        with self.changed:
-            if not self.changed.wait_for(lambda: any(known.startswith(line) for known in self.lines), seconds):
-                raise AssertionError(f"no '{line}' in {seconds} s; there is {self.lines[-12:]}")
-            return next(known for known in self.lines if known.startswith(line))
-
-    def say(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.wait(timeout=10)
-
-
-def until(what, holds, seconds=5):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"{what}: not in {seconds} s"
-        time.sleep(0.02)
 
 
 # Our server.
@@ -91,7 +29,7 @@ def until(what, holds, seconds=5):
 
 class Server:
     def __init__(self, gateway):
-        self.gateway = Gateway(gateway, "server", 0)
+        self.gateway = Gateway(gateway, "socket-io", "server", 0)
         self.port = int(self.gateway.wait("port").split()[1])
         self.url = f"http://127.0.0.1:{self.port}"
 
@@ -303,7 +241,7 @@ class PythonServer:
 
 def apps(gateway, transports, transport):
     server = PythonServer()
-    with Gateway(gateway, "app", server.port, transports) as program:
+    with Gateway(gateway, "socket-io", "app", server.port, transports) as program:
         for user in ("alice", "bob"):
             program.wait(f"{user} socket.state connected")
         if transport == "websocket":
@@ -333,14 +271,14 @@ def apps(gateway, transports, transport):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--gateway", default=ROOT / ".build/debug/socket-io-gateway")
+    parser.add_argument("--gateway", default=GATEWAY)
     parser.add_argument("--only", default="")
     parser.add_argument("--long", action="store_true")
     options = parser.parse_args()
     try:
         if not Path(options.gateway).exists():
             raise Unavailable(f"{options.gateway} is not built")
-        prepare()
+        prepare(FOLDER, PACKAGES, "socketio, websocket, simple_websocket, werkzeug, requests")
     except (Unavailable, OSError) as error:
         print(f"socket-io: {error}")
         return 7
@@ -358,24 +296,7 @@ def main():
     for transports, transport in (("polling", "polling"), ("websocket", "websocket"), ("both", "websocket")):
         cases[f"apps {transports}"] = lambda a=transports, b=transport: apps(options.gateway, a, b)
 
-    def play(name):
-        began = time.monotonic()
-        try:
-            cases[name]()
-        except Exception as error:  # noqa: BLE001
-            print(f"FAIL {name}  ({type(error).__name__}: {error})", flush=True)
-            return False
-        print(f"PASS {name}  {time.monotonic() - began:.1f} s", flush=True)
-        return True
-
-    chosen = [name for name in cases if options.only in name]
-    # Apps wait most of their time: they wait beside each other.
-    waiting = [name for name in chosen if name.startswith("apps ")]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, len(waiting))) as pool:
-        apart = [pool.submit(play, name) for name in waiting]
-        results = [play(name) for name in chosen if name not in waiting] + [each.result() for each in apart]
-    print(f"{results.count(True)} passed, {results.count(False)} failed")
-    return 0 if results and all(results) else 1
+    return play(cases, [name for name in cases if options.only in name], lambda name: name.startswith("apps "))
 
 
 if __name__ == "__main__":
