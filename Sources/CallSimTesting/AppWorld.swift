@@ -126,14 +126,20 @@ public final class AppWorld {
 
   /// Opens a WebSocket to a server; only the test sends on it.
   ///
-  /// - Parameter name: The server's name in the vocabulary; nil for the first one declared.
-  public func connectToServer(_ name: String? = nil, path: String = "/") -> WebSocketChannel {
+  /// - Parameters:
+  ///   - name: The server's name in the vocabulary; nil for the first one declared.
+  ///   - subprotocol: The protocol that the server speaks (RFC 6455 section 1.9); nil for none.
+  public func connectToServer(
+    _ name: String? = nil, path: String = "/", subprotocol: String? = nil
+  ) -> WebSocketChannel {
     guard let server = (name ?? servers.first?.name).flatMap({ endpoints[$0] }) else {
       preconditionFailure("the profile has no server '\(name ?? "")'")
     }
     return WebSocketChannel(
       stream: runtime.network.connect(to: server.endpoint),
-      socket: WebSocket(.client, host: server.name, path: path, random: simulator.random.stream("test/socket")))
+      socket: WebSocket(
+        .client, host: server.name, path: path, subprotocol: subprotocol,
+        random: simulator.random.stream("test/socket")))
   }
 
   // MARK: Results

@@ -108,6 +108,37 @@ import VirtualPeer
     #expect(event == .failed(.handshakeTooLarge))
   }
 
+  @Test func `both ends open a connection of the subprotocol that they speak`() {
+    var client = WebSocket(.client, host: "h", subprotocol: "xmpp", random: RandomStream(seed: 1))
+    var server = WebSocket(.server, subprotocol: "xmpp", random: RandomStream(seed: 2))
+    server.receive(client.takeOutput())
+    let answer = server.takeOutput()
+    #expect(String(decoding: answer, as: UTF8.self).contains("Sec-WebSocket-Protocol: xmpp\r\n"))
+    client.receive(answer)
+    let areOpen = client.isOpen && server.isOpen
+    #expect(areOpen)
+  }
+
+  @Test(arguments: [("xmpp", nil), (nil, "xmpp"), ("mqtt", "xmpp")] as [(String?, String?)])
+  func `the handshake fails unless the server says the client's subprotocol`(_ asked: String?, _ spoken: String?) {
+    var client = WebSocket(.client, host: "h", subprotocol: asked, random: RandomStream(seed: 1))
+    var server = WebSocket(.server, subprotocol: spoken, random: RandomStream(seed: 2))
+    server.receive(client.takeOutput())
+    client.receive(server.takeOutput())
+    let event = client.nextEvent()
+    #expect(event == .failed(.badHandshake))
+  }
+
+  @Test func `a server finds its subprotocol in any of the client's fields`() {
+    var server = WebSocket(.server, subprotocol: "xmpp", random: RandomStream(seed: 1))
+    let request =
+      "GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+      + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: mqtt\r\nSec-WebSocket-Protocol: a, xmpp ,b\r\n\r\n"
+    server.receive(Array(request.utf8))
+    let event = server.nextEvent()
+    #expect(event == .opened(path: "/"))
+  }
+
   @Test func `a client refuses an answer to somebody else's key`() {
     var client = WebSocket(.client, host: "h", random: RandomStream(seed: 1))
     _ = client.takeOutput()

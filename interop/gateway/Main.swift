@@ -92,7 +92,7 @@ import Vocabulary
       exit(2)
     }
     let world = try World(product.serverName)
-    if arguments[1] == "server" { try serve(product, in: world, at: port) } else { try use(product, in: world, at: port) }
+    try arguments[1] == "server" ? serve(product, in: world, at: port) : use(product, in: world, at: port)
   }
 
   private static func serve(_ product: Product, in world: World, at port: UInt16) throws {

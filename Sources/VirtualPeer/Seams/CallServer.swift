@@ -83,8 +83,12 @@ public struct ServerEnvironment {
   }
 
   /// Accepts WebSocket connections at the server's port.
-  public func listen(_ accept: @escaping (SignallingSocket) -> Void) {
-    listen { [tap, random] (stream: PeerStream) in accept(tap.accept(stream, random: random)) }
+  ///
+  /// - Parameter subprotocol: The protocol that every client must offer (RFC 6455 section 1.9); nil for none.
+  public func listen(subprotocol: String? = nil, _ accept: @escaping (SignallingSocket) -> Void) {
+    listen { [tap, random] (stream: PeerStream) in
+      accept(tap.accept(stream, subprotocol: subprotocol, random: random))
+    }
   }
 
   /// Accepts sessions of Engine.IO v4 at the server's port: by HTTP long-polling, by WebSocket, and from the one to the

@@ -34,10 +34,12 @@ final class SignallingTap {
   }
 
   /// Creates the server's end of a new WebSocket.
-  func accept(_ stream: PeerStream, random: RandomSource) -> SignallingSocket {
+  func accept(_ stream: PeerStream, subprotocol: String?, random: RandomSource) -> SignallingSocket {
     accept(
       WebSocketChannel(
-        stream: stream, socket: WebSocket(.server, random: random.stream("websocket/\(socketCount + 1)"))))
+        stream: stream,
+        socket: WebSocket(
+          .server, subprotocol: subprotocol, random: random.stream("websocket/\(socketCount + 1)"))))
   }
 
   /// Creates the server's end of a new connection.

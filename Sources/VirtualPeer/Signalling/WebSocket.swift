@@ -30,25 +30,35 @@ public struct WebSocket: ~Copyable {
   /// The client's key, which both ends know once the upgrade has succeeded.
   private(set) var key = ""
   private let path: String
+  private let subprotocol: String?
   private var parser: WebSocketFrameParser
   private var message: (opcode: WebSocketFrame.Opcode, bytes: [UInt8])?
   private var output: [UInt8] = []
   private var events: [Event] = []
 
   /// Creates an end. A client requests `path` at `host`; a server ignores both.
-  public init(_ role: Role, host: String = "", path: String = "/", random: consuming RandomStream) {
+  ///
+  /// - Parameter subprotocol: The protocol above WebSocket that this end speaks (RFC 6455 section 1.9). The handshake fails
+  ///   if the other end does not name it, or if a server names one that a client did not ask for.
+  public init(
+    _ role: Role, host: String = "", path: String = "/", subprotocol: String? = nil, random: consuming RandomStream
+  ) {
     self.role = role
     self.path = path
+    self.subprotocol = subprotocol
     self.random = random
     parser = WebSocketFrameParser(expectsMasking: role == .server)
     guard role == .client else { return }
     key = Base64.encode(self.random.bytes(16))
     let lines = [
       "GET \(path) HTTP/1.1", "Host: \(host)", "Upgrade: websocket", "Connection: Upgrade",
-      "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13", "", "",
+      "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13",
     ]
-    output += lines.joined(separator: "\r\n").utf8
+    let ends = subprotocolHeader + ["", ""]
+    output += (lines + ends).joined(separator: "\r\n").utf8
   }
+
+  private var subprotocolHeader: [String] { subprotocol.map { ["Sec-WebSocket-Protocol: \($0)"] } ?? [] }
 
   /// Whether the upgrade has succeeded and no closing handshake has begun.
   public var isOpen: Bool { phase == .open }
@@ -124,7 +134,8 @@ public struct WebSocket: ~Copyable {
     case .server:
       guard request.count == 3, request[0] == "GET", header("upgrade")?.lowercased() == "websocket",
         header("connection")?.lowercased().contains("upgrade") == true, header("sec-websocket-version") == "13",
-        let clientKey = header("sec-websocket-key"), Base64.decode(clientKey)?.count == 16
+        let clientKey = header("sec-websocket-key"), Base64.decode(clientKey)?.count == 16,
+        offers(headers.filter { $0.name == "sec-websocket-protocol" }.map(\.value))
       else {
         fail(.badHandshake)
         return false
@@ -133,12 +144,13 @@ public struct WebSocket: ~Copyable {
       openedPath = String(request[1])
       let answer = [
         "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
-        "Sec-WebSocket-Accept: \(Self.accept(clientKey))", "", "",
+        "Sec-WebSocket-Accept: \(Self.accept(clientKey))",
       ]
-      output += answer.joined(separator: "\r\n").utf8
+      let ends = subprotocolHeader + ["", ""]
+      output += (answer + ends).joined(separator: "\r\n").utf8
     case .client:
       guard request.count >= 2, request[1] == "101", header("upgrade")?.lowercased() == "websocket",
-        header("sec-websocket-accept") == Self.accept(key)
+        header("sec-websocket-accept") == Self.accept(key), header("sec-websocket-protocol") == subprotocol
       else {
         fail(.badHandshake)
         return false
@@ -149,6 +161,15 @@ public struct WebSocket: ~Copyable {
     handshake = []
     events.append(.opened(path: openedPath))
     return true
+  }
+
+  /// Returns whether a client offers the server's subprotocol, in one header field or several. A server without one
+  /// accepts none of them by saying nothing.
+  private func offers(_ fields: [String]) -> Bool {
+    guard let subprotocol else { return true }
+    return fields.contains { field in
+      field.split(separator: ",").contains { $0.drop { $0 == " " }.prefix { $0 != " " } == subprotocol }
+    }
   }
 
   private static func accept(_ key: String) -> String {
