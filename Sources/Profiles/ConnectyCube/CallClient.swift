@@ -298,6 +298,11 @@ final class CallClient {
   }
 
   func received(_ stanza: XMLElement) {
+    guard stanza["type"] != "error" else {
+      // It may hold the signal that it answers (RFC 6120 section 8.3.1), which is one of this user.
+      let condition = stanza.first("error", XMPP.stanzas)?.elements.first { $0.namespace == XMPP.stanzaErrors }?.name
+      return trace.event(PeerEvents.messageRejected.name, "reason", "error: \(condition ?? "undefined-condition")")
+    }
     guard let content = SignalStanza.content(of: stanza) else { return trace.raise("cc.bad_signal") }
     trace.signalReceived(type: content.type, from: content["from"]?.string ?? "server")
     guard let signal = CallSignal(content), let sender = signal.sender else { return trace.raise("cc.bad_signal") }

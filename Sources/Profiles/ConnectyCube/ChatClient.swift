@@ -41,7 +41,8 @@ final class ChatClient {
     let channel = WebSocketChannel(
       stream: environment.network.connect(to: server),
       socket: WebSocket(
-        .client, host: XMPP.domain, path: "/ws", random: environment.random.stream("chat/\(connectionCount)")))
+        .client, host: XMPP.domain, path: "/ws", subprotocol: XMPP.subprotocol,
+        random: environment.random.stream("chat/\(connectionCount)")))
     self.channel = channel
     channel.onOpen = { [weak self] _ in self?.openStream() }
     channel.onText = { [weak self] text in self?.received(text) }
@@ -74,12 +75,15 @@ final class ChatClient {
 
   func shutDown() {
     (retry, liveness, onState) = (nil, nil, nil)
-    if let channel {
-      channel.send(XMLElement("close", XMPP.framing).description)
-      channel.onClose = nil
-      channel.close()
-    }
+    channel?.onClose = nil
+    closeStream()
     channel = nil
+  }
+
+  /// Closes the stream, or answers that the server closed it, then closes the connection (RFC 7395 section 3.6).
+  private func closeStream() {
+    write(XMLElement("close", XMPP.framing))
+    channel?.close()
   }
 
   private func abandon(_ channel: WebSocketChannel) {
@@ -116,7 +120,7 @@ final class ChatClient {
     case ("success", XMPP.sasl) where !isAuthenticated:
       isAuthenticated = true
       openStream()
-    case ("failure", XMPP.sasl), ("error", XMPP.streams), ("close", XMPP.framing): channel?.close()
+    case ("failure", XMPP.sasl), ("error", XMPP.streams), ("close", XMPP.framing): closeStream()
     case ("open", XMPP.framing), ("presence", XMPP.stanzas): break
     case ("iq", XMPP.stanzas): answered(element)
     case ("message", XMPP.stanzas) where state == .connected: onStanza?(element)
@@ -138,12 +142,16 @@ final class ChatClient {
 
   private func answered(_ iq: XMLElement) {
     switch (iq["id"], iq["type"]) {
+    // RFC 6120 section 8.2.3: every query has an answer.
+    case (.some, "get") where iq.first("ping", XMPP.ping) != nil: write(XMPP.result(of: iq))
+    case (.some, "get"), (.some, "set"):
+      write(XMPP.error("service-unavailable", type: "cancel", answering: iq))
     case ("bind", "result") where state == .connecting && isAuthenticated:
       write(XMLElement("presence", XMPP.stanzas))
       state = .connected
       scheduleNextPing()
-    case ("bind", "error"): channel?.close()
-    case ("ping-\(pingCount)", _): scheduleNextPing()
+    case ("bind", "error"): closeStream()
+    case ("ping-\(pingCount)", "result"), ("ping-\(pingCount)", "error"): scheduleNextPing()
     default: break
     }
   }

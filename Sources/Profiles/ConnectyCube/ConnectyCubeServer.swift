@@ -11,7 +11,11 @@ public final class ConnectyCubeServer: CallServer {
     let socket: SignallingSocket
     /// The authenticated user, before and after the resource is bound.
     var user: String?
-    var isBound = false
+    /// The full address; nil before a resource is bound.
+    var address: String?
+    /// Whether the stream was opened, since the login once more.
+    var isOpen = false
+    var isBound: Bool { address != nil }
     var loginTimer: PeerTimer?
 
     init(socket: SignallingSocket) { self.socket = socket }
@@ -37,7 +41,7 @@ public final class ConnectyCubeServer: CallServer {
     guard let element = try? XMLElement(parsing: text) else { return .transport("malformed") }
     if let content = SignalStanza.content(of: element) { return .message(content) }
     let ping = element.name == "iq" && element.first("ping", XMPP.ping) != nil
-    let introduced = element.name == "auth" ? user(authenticatedBy: element) : nil
+    let introduced = element.name == "auth" ? try? user(authenticatedBy: element) : nil
     return .transport(ping ? "ping" : element.name, sender: introduced)
   }
 
@@ -46,7 +50,7 @@ public final class ConnectyCubeServer: CallServer {
     return SignalStanza.stanza(of: message, in: stanza).description
   }
 
-  public func start() { environment.listen { [weak self] socket in self?.accept(socket) } }
+  public func start() { environment.listen(subprotocol: XMPP.subprotocol) { [weak self] in self?.accept($0) } }
 
   public func inject(_ message: MessageContent, from: String, to: String) {
     deliver(SignallingMessage(type: message.type, from: from, to: to, text: Self.text(of: message, in: nil)))
@@ -74,9 +78,16 @@ public final class ConnectyCubeServer: CallServer {
     forget(client)
   }
 
-  /// Ends a stream with an error (RFC 6120 section 4.9).
+  /// Ends a stream with an error (RFC 6120 section 4.9), which comes after the opening of the stream (RFC 7395
+  /// section 3.5).
   private func end(_ client: Client, _ condition: String) {
+    if !client.isOpen { open(client) }
     client.send(XMPP.streamError(condition))
+    close(client)
+  }
+
+  /// Closes the stream, or answers that the client closed it, then closes the connection (RFC 7395 section 3.6).
+  private func close(_ client: Client) {
     client.send(XMLElement("close", XMPP.framing))
     client.loginTimer?.cancel()
     client.socket.onText = nil
@@ -90,16 +101,18 @@ public final class ConnectyCubeServer: CallServer {
       environment.malformed("stanza of \(text.utf8.count) bytes")
       return end(client, "policy-violation")
     }
-    let element: XMLElement
+    var element: XMLElement
     do throws(XMLProblem) {
       element = try XMLElement(parsing: text)
     } catch {
       environment.malformed("XML: \(error.words)")
-      return end(client, error == .restricted ? "restricted-xml" : "not-well-formed")
+      return end(client, error.condition)
     }
+    // A client cannot speak for another one (RFC 6120 section 8.1.2.1).
+    element.attributes.removeAll { $0.name == "from" }
     switch (element.name, element.namespace) {
-    case ("open", XMPP.framing): opened(client)
-    case ("close", XMPP.framing): client.socket.close()
+    case ("open", XMPP.framing): opened(client, element)
+    case ("close", XMPP.framing): close(client)
     case ("auth", XMPP.sasl) where client.user == nil: authenticate(client, element)
     case ("iq", XMPP.stanzas) where client.user != nil: query(element, from: client)
     case ("presence", XMPP.stanzas) where client.isBound: break
@@ -107,16 +120,28 @@ public final class ConnectyCubeServer: CallServer {
     case ("iq", XMPP.stanzas), ("presence", XMPP.stanzas), ("message", XMPP.stanzas):
       environment.malformed("\(element.name) before login")
       end(client, "not-authorized")
+    case ("iq", _), ("presence", _), ("message", _):
+      environment.malformed("\(element.name) of namespace '\(element.namespace)'")
+      end(client, "invalid-namespace")
     default:
       environment.malformed("element \(element.name)")
       end(client, "unsupported-stanza-type")
     }
   }
 
-  private func opened(_ client: Client) {
+  private func open(_ client: Client) {
     connectionCount += 1
+    client.isOpen = true
     let id = XMLElement.Attribute(name: "id", value: "stream-\(connectionCount)")
     client.send(XMPP.open([.init(name: "from", value: XMPP.domain), id]))
+  }
+
+  private func opened(_ client: Client, _ stream: XMLElement) {
+    open(client)
+    if let host = stream["to"], host != XMPP.domain {
+      environment.malformed("stream to \(host)")
+      return end(client, "host-unknown")
+    }
     let feature =
       client.user == nil
       ? XMLElement("mechanisms", XMPP.sasl, [], [XMLElement("mechanism", XMPP.sasl, text: "PLAIN")])
@@ -125,21 +150,29 @@ public final class ConnectyCubeServer: CallServer {
   }
 
   /// Returns the user whom SASL PLAIN (RFC 4616) names.
-  private static func user(authenticatedBy auth: XMLElement) -> String? {
-    guard auth["mechanism"] == "PLAIN", let bytes = Base64.decode(auth.text) else { return nil }
+  private static func user(authenticatedBy auth: XMLElement) throws(SASLFailure) -> String {
+    guard auth["mechanism"] == "PLAIN" else { throw .invalidMechanism }
+    // RFC 6120 section 6.4.2: an empty response is written so.
+    guard let bytes = auth.text == "=" ? [] : Base64.decode(auth.text) else { throw .incorrectEncoding }
     let parts = bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, let user = String(validating: parts[1], as: UTF8.self), !user.isEmpty else { return nil }
+    guard parts.count == 3, let user = String(validating: parts[1], as: UTF8.self), !user.isEmpty else {
+      throw .malformedRequest
+    }
+    guard parts[0].isEmpty || parts[0].elementsEqual(XMPP.address(of: user).utf8) else { throw .invalidAuthzid }
     return user
   }
 
   /// Passwords are not checked.
   private func authenticate(_ client: Client, _ auth: XMLElement) {
-    guard let user = Self.user(authenticatedBy: auth) else {
-      environment.malformed("SASL message")
-      return client.send(XMLElement("failure", XMPP.sasl, [], [XMLElement("malformed-request", XMPP.sasl)]))
+    do throws(SASLFailure) {
+      client.user = try Self.user(authenticatedBy: auth)
+      // A new stream begins (RFC 6120 section 6.4.6).
+      client.isOpen = false
+      client.send(XMLElement("success", XMPP.sasl))
+    } catch {
+      environment.malformed("SASL message: \(error.rawValue)")
+      client.send(XMLElement("failure", XMPP.sasl, [], [XMLElement(error.rawValue, XMPP.sasl)]))
     }
-    client.user = user
-    client.send(XMLElement("success", XMPP.sasl))
   }
 
   private func query(_ iq: XMLElement, from client: Client) {
@@ -149,7 +182,7 @@ public final class ConnectyCubeServer: CallServer {
     }
     switch iq["type"] {
     case "set" where iq.first("bind", XMPP.bind) != nil: bind(client, user, id: id, iq)
-    case "get" where iq.first("ping", XMPP.ping) != nil: client.send(XMPP.iq("result", id: id))
+    case "get" where iq.first("ping", XMPP.ping) != nil: client.send(XMPP.result(of: iq))
     case "get", "set": client.send(XMPP.error("service-unavailable", type: "cancel", answering: iq))
     case "result", "error": break
     default:
@@ -160,19 +193,22 @@ public final class ConnectyCubeServer: CallServer {
 
   private func bind(_ client: Client, _ user: String, id: String, _ iq: XMLElement) {
     for other in clients where other !== client && other.isBound && other.user == user { end(other, "conflict") }
-    client.isBound = true
     client.socket.user = user
     client.loginTimer?.cancel()
     let resource = iq.first("bind", XMPP.bind)?.first("resource", XMPP.bind)?.text ?? ""
     let address = "\(XMPP.address(of: user))/\(resource.isEmpty ? id : resource)"
+    client.address = address
     let jid = XMLElement("jid", XMPP.bind, text: address)
-    client.send(XMPP.iq("result", id: id, [XMLElement("bind", XMPP.bind, [], [jid])]))
+    client.send(XMPP.result(of: iq, [XMLElement("bind", XMPP.bind, [], [jid])]))
   }
 
   // MARK: Messages
 
   private func route(_ stanza: XMLElement, from client: Client) {
-    guard let sender = client.user, let recipient = stanza["to"].flatMap(XMPP.user(of:)) else {
+    // An error is not answered by another (RFC 6120 section 8.3.1).
+    guard stanza["type"] != "error" else { return }
+    guard let sender = client.user, let address = client.address, let recipient = stanza["to"].flatMap(XMPP.user(of:))
+    else {
       environment.malformed("message to no user")
       return client.send(XMPP.error("jid-malformed", type: "modify", answering: stanza))
     }
@@ -180,10 +216,8 @@ public final class ConnectyCubeServer: CallServer {
       environment.malformed("message that is no headline of a call")
       return client.send(XMPP.error("service-unavailable", type: "cancel", answering: stanza))
     }
-    // A client cannot speak for another one (RFC 6120 section 8.1.2.1).
     var stamped = stanza
-    stamped.attributes.removeAll { $0.name == "from" }
-    stamped.attributes.append(.init(name: "from", value: "\(XMPP.address(of: sender))/ios"))
+    stamped.attributes.append(.init(name: "from", value: address))
     deliver(SignallingMessage(type: content.type, from: sender, to: recipient, text: stamped.description))
     push(content, from: sender, to: recipient)
   }
@@ -206,7 +240,24 @@ public final class ConnectyCubeServer: CallServer {
   }
 }
 
+/// The reasons for which SASL fails (RFC 6120 section 6.5).
+private enum SASLFailure: String, Error {
+  case incorrectEncoding = "incorrect-encoding"
+  case invalidAuthzid = "invalid-authzid"
+  case invalidMechanism = "invalid-mechanism"
+  case malformedRequest = "malformed-request"
+}
+
 extension XMLProblem {
+  /// The condition of the stream error (RFC 6120 section 4.9.3).
+  fileprivate var condition: String {
+    switch self {
+    case .notWellFormed: "not-well-formed"
+    case .restricted: "restricted-xml"
+    case .tooDeep: "policy-violation"
+    }
+  }
+
   fileprivate var words: String {
     switch self {
     case .notWellFormed(let reason): reason

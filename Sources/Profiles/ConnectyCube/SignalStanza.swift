@@ -22,7 +22,9 @@ enum SignalStanza {
       content[name] = .string(XMPP.user(of: address) ?? address)
     }
     // The addresses are those of the stanza, of which the server has stamped the sender's.
-    let others = parameters.elements.filter { !(addresses + ["moduleIdentifier", "signalType"]).contains($0.name) }
+    let others = parameters.elements.filter {
+      $0.namespace == XMPP.stanzas && !(addresses + ["moduleIdentifier", "signalType"]).contains($0.name)
+    }
     for element in others { content[element.name] = value(of: element) }
     return content
   }

@@ -8,6 +8,7 @@ struct XMLElement: Hashable, Sendable {
   }
 
   struct Attribute: Hashable, Sendable {
+    /// The name, which has no namespace; `xml:lang` is kept with its prefix.
     let name: String
     let value: String
   }
@@ -60,7 +61,7 @@ extension XMLElement: CustomStringConvertible {
   private func write(into text: inout String, within outer: String) {
     text += "<\(name)"
     if namespace != outer { text += " xmlns='\(Self.escaped(namespace))'" }
-    for attribute in attributes { text += " \(attribute.name)='\(Self.escaped(attribute.value))'" }
+    for attribute in attributes { text += " \(attribute.name)='\(Self.escaped(attribute.value, inAttribute: true))'" }
     guard !children.isEmpty else {
       text += "/>"
       return
@@ -75,9 +76,10 @@ extension XMLElement: CustomStringConvertible {
     text += "</\(name)>"
   }
 
-  /// Returns text with the characters escaped that mean something in XML, and carriage returns, which a reader would
-  /// turn into line feeds. What XML 1.0 cannot have becomes U+FFFD.
-  private static func escaped(_ text: String) -> String {
+  /// Returns text with the characters escaped that mean something in XML, and those that a reader would replace (XML 1.0
+  /// sections 2.11 and 3.3.3): carriage returns, and line feeds and tabs in attributes. What XML 1.0 cannot have becomes
+  /// U+FFFD.
+  private static func escaped(_ text: String, inAttribute: Bool = false) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -86,6 +88,8 @@ extension XMLElement: CustomStringConvertible {
       case ">": result += "&gt;"
       case "'": result += "&apos;"
       case "\r": result += "&#13;"
+      case "\n" where inAttribute: result += "&#10;"
+      case "\t" where inAttribute: result += "&#9;"
       case "\n", "\t": result.unicodeScalars.append(scalar)
       case "\0"..<" ", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
       default: result.unicodeScalars.append(scalar)
@@ -119,6 +123,8 @@ extension XMLElement {
 
 /// Builds an element from the events of expat.
 private final class XMLReader {
+  /// The namespace of `xml:lang`, whose prefix every document has.
+  private static let xml = "http://www.w3.org/XML/1998/namespace"
   /// Names come as `NAMESPACE NAME`.
   private static let separator = UInt8(ascii: " ")
 
@@ -171,8 +177,9 @@ private final class XMLReader {
     var index = 0
     while let key = attributes?[index], let value = attributes?[index + 1] {
       let (namespace, local) = Self.split(String(cString: key))
-      // XMPP gives attributes in a namespace, `xml:lang` alone, no meaning for calls.
-      if namespace.isEmpty { element.attributes.append(.init(name: local, value: String(cString: value))) }
+      // RFC 6120 section 8.1.5: a server must not delete the language. No other attribute of XMPP has a namespace.
+      let name = namespace.isEmpty ? local : namespace == Self.xml && local == "lang" ? "xml:lang" : nil
+      if let name { element.attributes.append(.init(name: name, value: String(cString: value))) }
       index += 2
     }
     open.append(element)

@@ -2,6 +2,9 @@ internal import Vocabulary
 
 /// The names of XMPP that the product uses, over WebSocket (RFC 7395): every frame is one element.
 enum XMPP {
+  /// The subprotocol of WebSocket (RFC 7395 section 3.1).
+  static let subprotocol = "xmpp"
+
   /// The namespaces of RFC 6120, RFC 7395 and XEP-0199.
   static let framing = "urn:ietf:params:xml:ns:xmpp-framing"
   static let streams = "http://etherx.jabber.org/streams"
@@ -36,13 +39,25 @@ enum XMPP {
     XMLElement("iq", stanzas, [.init(name: "type", value: type), .init(name: "id", value: id)], children)
   }
 
+  /// Returns the result of a query (RFC 6120 section 8.2.3).
+  static func result(of query: XMLElement, _ children: [XMLElement] = []) -> XMLElement {
+    let type = [XMLElement.Attribute(name: "type", value: "result")]
+    return XMLElement("iq", stanzas, type + addresses(answering: query), children)
+  }
+
+  /// The id of a stanza, and its addresses the other way round (RFC 6120 section 8.1).
+  private static func addresses(answering stanza: XMLElement) -> [XMLElement.Attribute] {
+    [("id", "id"), ("from", "to"), ("to", "from")].compactMap { name, former in
+      stanza[former].map { XMLElement.Attribute(name: name, value: $0) }
+    }
+  }
+
   /// Returns the error for a stanza that cannot be processed (RFC 6120 section 8.3).
   static func error(_ condition: String, type: String, answering stanza: XMLElement) -> XMLElement {
-    let id = stanza["id"].map { [XMLElement.Attribute(name: "id", value: $0)] } ?? []
-    let to = stanza["to"].map { [XMLElement.Attribute(name: "from", value: $0)] } ?? []
     let reason = XMLElement(
       "error", stanzas, [.init(name: "type", value: type)], [XMLElement(condition, stanzaErrors)])
-    return XMLElement(stanza.name, stanzas, [.init(name: "type", value: "error")] + id + to, [reason])
+    let type = [XMLElement.Attribute(name: "type", value: "error")]
+    return XMLElement(stanza.name, stanzas, type + addresses(answering: stanza), [reason])
   }
 
   /// Returns the error that ends a stream (RFC 6120 section 4.9).

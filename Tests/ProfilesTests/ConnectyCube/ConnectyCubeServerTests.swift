@@ -19,7 +19,8 @@ import VirtualPeer
       self.world = world
       channel = WebSocketChannel(
         stream: world.strangers.network.connect(to: world.serverEndpoint),
-        socket: WebSocket(.client, host: "chat.test", random: RandomStream(seed: seed)))
+        socket: WebSocket(
+          .client, host: "chat.test", subprotocol: XMPP.subprotocol, random: RandomStream(seed: seed)))
       channel.onText = { [unowned self] in texts.append($0) }
       channel.onClose = { [unowned self] in isClosed = true }
       world.run(for: .milliseconds(500))
@@ -68,10 +69,80 @@ import VirtualPeer
     let secret = Base64.encode(Array(message.utf8))
     let answer = client.say("<auth xmlns='\(XMPP.sasl)' mechanism='PLAIN'>\(secret)</auth>")
     #expect(answer.map(\.name) == ["failure"] && !client.isClosed)
+    #expect(answer.first?.elements.map(\.name) == ["malformed-request"])
+  }
+
+  @Test(arguments: [
+    ("SCRAM-SHA-1", "biws", "invalid-mechanism"), ("PLAIN", "!!", "incorrect-encoding"),
+    ("PLAIN", "=", "malformed-request"),
+    ("PLAIN", Base64.encode(Array("dave-1@chat.test\0carol\0x".utf8)), "invalid-authzid"),
+  ]) func `SASL fails with the condition of RFC 6120`(_ mechanism: String, _ text: String, _ condition: String) throws {
+    let client = try Self.client()
+    let answer = client.say("<auth xmlns='\(XMPP.sasl)' mechanism='\(mechanism)'>\(text)</auth>")
+    #expect(answer.first?.elements.map(\.name) == [condition])
+  }
+
+  @Test func `a user may name its own address as the one to act for`() throws {
+    let client = try Self.client()
+    let secret = Base64.encode(Array("carol-1@chat.test\0carol\0x".utf8))
+    #expect(client.say("<auth xmlns='\(XMPP.sasl)' mechanism='PLAIN'>\(secret)</auth>").map(\.name) == ["success"])
+  }
+
+  @Test func `a client that does not offer XMPP is refused`() throws {
+    let world = try Self.world()
+    let channel = world.connectStranger("/ws")
+    var texts: [String] = []
+    channel.onText = { texts.append($0) }
+    channel.send("<open xmlns='\(XMPP.framing)' to='chat.test' version='1.0'/>")
+    world.run(for: .seconds(1))
+    #expect(texts.isEmpty)
+  }
+
+  @Test func `a client's close of the stream is answered`() throws {
+    let client = try Self.client()
+    client.logIn(as: "carol")
+    #expect(client.say("<close xmlns='\(XMPP.framing)'/>") == [XMLElement("close", XMPP.framing)])
+    #expect(client.isClosed)
+  }
+
+  @Test func `a stream to another host ends`() throws {
+    let client = try Self.client()
+    let answer = client.say("<open xmlns='\(XMPP.framing)' to='other.test' version='1.0'/>")
+    #expect(answer.map(\.name) == ["open", "error", "close"])
+    #expect(answer[1].elements.map(\.name) == ["host-unknown"])
+  }
+
+  @Test func `the answer to a ping comes from the address that was asked`() throws {
+    let client = try Self.client()
+    client.logIn(as: "carol")
+    let ping = "<ping xmlns='\(XMPP.ping)'/>"
+    let answer = client.say("<iq xmlns='jabber:client' type='get' id='p' to='chat.test'>\(ping)</iq>")
+    #expect(answer.count == 1 && answer[0]["type"] == "result" && answer[0]["from"] == "chat.test")
+  }
+
+  @Test func `an error is not answered`() throws {
+    let client = try Self.client()
+    client.logIn(as: "carol")
+    let text = "<message xmlns='jabber:client' type='error' to='7-1@chat.test'><body>hi</body></message>"
+    #expect(client.say(text).isEmpty && !client.isClosed)
+  }
+
+  @Test func `a message keeps its language and its sender's resource`() throws {
+    let world = try Self.world()
+    let (carol, dave) = (try Self.client(1, in: world), try Self.client(2, in: world))
+    carol.logIn(as: "carol")
+    dave.logIn(as: "dave")
+    var stanza = SignalStanza.stanza(of: CallSignal(.hangUp, sessionID: "s").content(to: "dave"))
+    stanza.attributes.append(.init(name: "xml:lang", value: "de"))
+    _ = carol.say(stanza.description)
+    let received = try XMLElement(parsing: #require(dave.texts.last))
+    #expect(received["xml:lang"] == "de" && received["from"] == "carol-1@chat.test/b")
   }
 
   @Test(arguments: [
     ("<message>", "not-well-formed"), ("<a/>", "unsupported-stanza-type"),
+    ("<message/>", "invalid-namespace"), ("<iq xmlns='jabber:server'/>", "invalid-namespace"),
+    (String(repeating: "<a>", count: 40) + String(repeating: "</a>", count: 40), "policy-violation"),
     ("<!-- --><presence xmlns='jabber:client'/>", "restricted-xml"),
     ("<a>" + String(repeating: "x", count: ConnectyCubeServer.stanzaLimit) + "</a>", "policy-violation"),
   ]) func `what cannot be read ends the stream with its error`(_ text: String, _ condition: String) throws {
@@ -82,11 +153,14 @@ import VirtualPeer
     #expect(client.isClosed)
   }
 
-  @Test(arguments: ["message", "presence", "iq"]) func `a stanza before the login ends the stream`(
+  @Test(arguments: ["message", "presence", "iq"])
+  func `a stanza before the login ends the stream, opened for its error`(
     _ name: String
   ) throws {
     let client = try Self.client()
-    #expect(client.say("<\(name) xmlns='jabber:client'/>").first?.elements.map(\.name) == ["not-authorized"])
+    let answer = client.say("<\(name) xmlns='jabber:client'/>")
+    #expect(answer.map(\.name) == ["open", "error", "close"])
+    #expect(answer[1].elements.map(\.name) == ["not-authorized"])
     #expect(client.isClosed)
   }
 
@@ -120,7 +194,7 @@ import VirtualPeer
     stanza.attributes.append(.init(name: "from", value: "alice-1@chat.test/ios"))
     _ = carol.say(stanza.description)
     let received = try #require(dave.texts.last)
-    #expect(try XMLElement(parsing: received)["from"] == "carol-1@chat.test/ios")
+    #expect(try XMLElement(parsing: received)["from"] == "carol-1@chat.test/b")
   }
 
   @Test func `a second login of a user ends the first`() throws {

@@ -37,6 +37,12 @@ import Vocabulary
     #expect(CallSignal(content) == expected)
   }
 
+  @Test func `elements of other namespaces are no fields`() throws {
+    let text = SignalStanza.stanza(of: Self.call.content(to: "1002")).description
+    let extended = text.replacing("</extraParams>", with: "<sessionID xmlns='urn:x'>other</sessionID></extraParams>")
+    #expect(SignalStanza.content(of: try XMLElement(parsing: extended))?["sessionID"] == "5b7f")
+  }
+
   @Test func `candidates are a list on the wire`() throws {
     var signal = CallSignal(.iceCandidates, sessionID: "1")
     signal.candidates = [

@@ -20,9 +20,15 @@ import Testing
   @Test(arguments: ["v=0\r\no=- 1\r\n", "a < b & c > 'd' \"e\"", "tab\tline\n", "  spaces  ", "Käse 🧀", "]]>", ""])
   func `text and attributes survive writing and reading`(_ text: String) throws {
     var element = XMLElement("sdp", XMPP.stanzas, text: text)
-    element.attributes = [.init(name: "id", value: text.filter { $0 != "\n" && $0 != "\t" && $0 != "\r\n" })]
+    element.attributes = [.init(name: "id", value: text)]
     let read = try XMLElement(parsing: element.description)
     #expect(read == element)
+  }
+
+  @Test func `the language is an attribute like others, and those of other namespaces are not kept`() throws {
+    let element = try XMLElement(parsing: "<a xml:lang='de' xmlns:p='urn:p' p:b='1' c='2'/>")
+    #expect(element.attributes == [.init(name: "xml:lang", value: "de"), .init(name: "c", value: "2")])
+    #expect(element.description == "<a xml:lang='de' c='2'/>")
   }
 
   @Test func `what XML cannot have becomes a replacement character`() throws {
