@@ -81,4 +81,4 @@ bench: build-bench ## measures speed against the figures we aim for
 	$(RELEASE)/release/callsim-bench $(BENCH)
 
 clean: ## removes everything that was built
-	rm -rf .build $(RELEASE) $(PLANTED) .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv interop/.venv-scores interop/.venv-socket-io interop/.pion
+	rm -rf .build $(RELEASE) $(PLANTED) .build-fuzz .build-asan .build-tsan .fuzz callsim-runs interop-runs interop/.venv interop/.venv-scores interop/.venv-socket-io interop/.venv-xmpp interop/.pion
