@@ -345,7 +345,10 @@ def app_survives_errors(server, program):
     chat = Message()
     chat["type"], chat["from"], chat["to"], chat["body"] = "chat", address("bob") + "/ios", address("alice"), "hello"
     server.users["alice"].send(str(chat))
+    server.users["alice"].send("<message")
     time.sleep(0.5)
+    # Neither is a signal, nor the end of the stream.
+    assert len(bad_signals(program, start)) == 2, program.lines[start:]
     assert not [line for line in program.lines[start:] if "session.state closed" in line], program.lines[start:]
     assert [stanza for _, stanza in server.messages[count:] if stanza["type"] == "error"] == []
     server.bounces = False
@@ -392,7 +395,7 @@ def app_pings(server, program):
     _, iq = server.received.get(timeout=40)
     assert iq["type"] == "get" and iq.xml.find("{urn:xmpp:ping}ping") is not None, iq
     time.sleep(20)
-    assert not [line for line in program.lines if "disconnected" in line], program.lines
+    assert not [line for line in program.lines if "chat.state disconnected connect" in line], program.lines
 
 
 def main():
