@@ -133,6 +133,16 @@ import Testing
     #expect(point.idleArms == [])
   }
 
+  @Test func `a time that differs by less than a millisecond in every run is no difference`() throws {
+    for (offset, mean) in [(0.0006, 0), (0.0016, 0.0016)] {
+      var point = try Self.point(measure: "[bob.q.mouth_to_ear]")
+      let other = [1: 0.1, 2: 0.11, 3: 0.12] as [UInt64: Double]
+      point.setSamples(["a": other, "b": other.mapValues { $0 + offset }])
+      let difference = point.difference(point.numbers[0], "b", minus: "a")
+      #expect(abs(difference.mean - mean) < 1e-9)
+    }
+  }
+
   // MARK: Directions
 
   @Test(

@@ -60,6 +60,22 @@ import Testing
     #expect(point.numbers.first?.values(of: "a").count == 3)
   }
 
+  @Test(arguments: ["alice", "bob"])
+  func `an arm in which somebody falls silent, or hears nothing more, keeps no good number`(suspended: String) throws {
+    let point = try #require(
+      Compared.points(
+        Compared.text(
+          "{ a: {}, b: { \(suspended).devices.background_audio: false } }",
+          timeline: "  - { at: 3s, fault: device.background, peer: \(suspended) }",
+          measure: "[{ metric: \(Self.share), window: [2s, bye] }, { metric: bob.q.mos, window: [2s, bye] }]")
+      ).first)
+    for number in point.numbers {
+      #expect(number.values(of: "b").isEmpty && number.values(of: "a").count == 3, "\(number.name)")
+    }
+    #expect(point.gaps.allSatisfy { $0.arm == "b" && $0.reason?.hasPrefix("measured for") == true })
+    #expect(point.deprived.contains { $0.arm == "b" && $0.pair.receiver == "bob" && $0.media == "sound" })
+  }
+
   @Test func `an arm whose sound starves keeps its bad number`() throws {
     let arms = "{ a: { alice.audio.bitrate: 16kbps }, b: { alice.audio.codecs: [PCMU], bob.audio.codecs: [PCMU] } }"
     let text = Compared.text(arms, line: ", rate: 40kbps", measure: "[\(Self.share), bob.q.mos]")

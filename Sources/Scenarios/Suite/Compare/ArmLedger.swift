@@ -139,7 +139,8 @@ extension ArmComparison {
         "nothing was carried in any run: media that a server forwards go from one peer to it, and from it to the other"
     }
     return deprived.first { deprived in
-      delta.arms.contains { $0.value == deprived.arm } && (number.isCost || gains(deprived, number, delta))
+      deprived.isScanty && delta.arms.contains { $0.value == deprived.arm }
+        && (number.isCost || gains(deprived, number, delta))
     }?.text
   }
 

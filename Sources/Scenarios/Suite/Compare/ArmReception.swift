@@ -34,8 +34,8 @@ extension ArmComparison {
     /// The longest time in those runs, and in the other arms.
     var own = Interval.zero
     var other = Interval.zero
-    /// Whether it was less than half of the time in some run.
-    var isWhole = false
+    /// Whether it was less than half of the time in some run: what the arm costs then says nothing.
+    var isScanty = false
 
     var text: String {
       let runs = "with seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds))"
@@ -74,7 +74,7 @@ extension ArmComparison {
         guard most - own > max(.seconds(1), most / 10) else { continue }
         if deprived.seeds.last != run.seed { deprived.seeds.append(run.seed) }
         (deprived.own, deprived.other) = (max(deprived.own, own), max(deprived.other, most))
-        if own < most / 2 { deprived.isWhole = true }
+        if own < most / 2 { deprived.isScanty = true }
       }
     }
     deprived.seeds.sort()

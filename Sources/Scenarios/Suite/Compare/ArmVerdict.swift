@@ -158,7 +158,7 @@ extension ArmComparison {
     let judged = numbers.filter { $0.better != nil }
     let deprived = deprived
     return arms.names.filter { arm in
-      !deprived.contains { $0.arm == arm && $0.isWhole }
+      !deprived.contains { $0.arm == arm && $0.isScanty }
         && judged.allSatisfy { number in
           let seeds = number.samples.values.reduce(into: Set<UInt64>()) { $0.formUnion($1.keys) }
           return seeds.isSubset(of: (number.samples[arm] ?? [:]).keys)
