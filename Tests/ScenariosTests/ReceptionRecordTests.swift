@@ -133,4 +133,14 @@ import Testing
     }
     #expect(record.jitter(clockRate: 8_000) ?? .infinity < 1e-9)
   }
+
+  @Test func `a pause of exactly five seconds is another media clock, whenever it begins`() {
+    for offset in 0..<100 as Range<Int64> {
+      var record = ReceptionRecord()
+      let start = Instant.zero + .microseconds(6_020_300 + offset * 7_919)
+      record.receive(packet(1, timestamp: 0, at: start))
+      record.receive(packet(2, timestamp: 960, at: start + .milliseconds(5_020)))
+      #expect(record.jitter(clockRate: 48_000) == 0, "\(offset)")
+    }
+  }
 }

@@ -15,11 +15,11 @@ struct ReceptionRecord {
   /// The number of the last packet, when its distance from the others was too large for loss or reordering. It counts
   /// as lost only after the next packet has shown whether the source restarted.
   private var doubtful: UInt16?
-  /// The last packet in order, and its arrival in seconds.
-  private var last: (timestamp: UInt32, arrival: Double)?
+  /// The last packet in order, and its arrival.
+  private var last: (timestamp: UInt32, arrival: Instant)?
 
   /// The media clocks in hertz: of telephony, iSAC, Opus and video.
-  private static let clockRates = [8_000.0, 16_000.0, 48_000.0, 90_000.0]
+  private static let clockRates: [Int64] = [8_000, 16_000, 48_000, 90_000]
   private static let reorderingLimit: UInt16 = 50
 
   /// The number of lost packets; negative when packets came more than once.
@@ -56,19 +56,24 @@ struct ReceptionRecord {
   private mutating func time(_ media: WireMedia) {
     // Packets of one frame have one timestamp, and do not show the transit time.
     guard media.timestamp != last?.timestamp else { return }
-    let arrival = Double(media.time.nanoseconds) / 1e9
-    defer { last = (media.timestamp, arrival) }
+    defer { last = (media.timestamp, media.time) }
     guard let last else { return }
-    let sent = Double(Int32(bitPattern: media.timestamp &- last.timestamp))
+    let sent = Int64(Int32(bitPattern: media.timestamp &- last.timestamp))
     for (index, rate) in Self.clockRates.enumerated() {
-      let difference = ((arrival - last.arrival) * rate - sent).magnitude
-      // A difference of more than five seconds means another media clock.
-      if difference < 5 * rate { jitters[index] += (difference - jitters[index]) / 16 }
+      // In whole ticks, or a pause of five seconds is less than that here and not there.
+      let difference = abs(Self.ticks(rate, at: media.time) - Self.ticks(rate, at: last.arrival) - sent)
+      // A difference of five seconds or more means another media clock.
+      if difference < 5 * rate { jitters[index] += (Double(difference) - jitters[index]) / 16 }
     }
+  }
+
+  private static func ticks(_ rate: Int64, at time: Instant) -> Int64 {
+    let (seconds, rest) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return seconds * rate + rest * rate / 1_000_000_000
   }
 
   /// Returns the jitter in seconds of a source with this clock; nil for a clock that is not known.
   func jitter(clockRate: Int64) -> Double? {
-    Self.clockRates.firstIndex(of: Double(clockRate)).map { jitters[$0] / Self.clockRates[$0] }
+    Self.clockRates.firstIndex(of: clockRate).map { jitters[$0] / Double(clockRate) }
   }
 }

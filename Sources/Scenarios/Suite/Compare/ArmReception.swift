@@ -71,7 +71,7 @@ extension ArmComparison {
       for number in numbers {
         let times = runs.map { run in (run.arm, received(empty.pair, kind, due, in: run, number)) }
         guard let own = times.first(where: { $0.0 == run.arm })?.1, let most = times.map(\.1).max() else { continue }
-        guard most - own > max(.seconds(1), most / 10) else { continue }
+        guard most - own > max(own > .zero ? .seconds(1) : .milliseconds(250), most / 10) else { continue }
         if deprived.seeds.last != run.seed { deprived.seeds.append(run.seed) }
         (deprived.own, deprived.other) = (max(deprived.own, own), max(deprived.other, most))
         if own < most / 2 { deprived.isScanty = true }
