@@ -15,7 +15,7 @@ final class ReceptionWatch {
     for peer in world.peers {
       let name = peer.name
       peer.audioRecord.onSpeech = { [unowned self] in
-        receptions.spoken[name, default: .init()].note(at: world.simulator.now)
+        receptions.spoken[name, default: .init()].note(at: self.world.simulator.now)
       }
       peer.audioRecord.onPlay = { [unowned self] position in
         note(position.ssrc, position.timestamp, to: name, in: \.heard)
