@@ -1,4 +1,5 @@
 import CallCore
+import Profiles
 import Testing
 
 @testable import ScenarioFormat
@@ -115,5 +116,21 @@ import Testing
         $0.hasPrefix(
           "what follows events of a call comes at other times in one arm than in another, alice.mute (#9) up to 500ms")
       })
+  }
+
+  @Test func `nothing is left of the stage of an arm`() throws {
+    let catalogue = ProfileCatalogue.builtIn
+    let scenario = try #require(Compared.load(Compared.text("{ a: {}, b: {} }")).scenario?.cells.first?.scenario)
+    weak var world: World?
+    do {
+      let context = MonitorContext(listeningTo: scenario, catalogue.registry, RunOutputs())
+      let stage = try RunStage(context, seed: 1, profiles: catalogue, outputs: RunOutputs())
+      world = stage.world
+      try stage.world.start()
+      stage.play(until: .zero + .seconds(3)) { false }
+      #expect(stage.reception?.receptions.heard.isEmpty == false)
+      context.close()
+    }
+    #expect(world == nil)
   }
 }
