@@ -4,6 +4,7 @@ import Testing
 
 @testable import ScenarioFormat
 @testable import ScenarioJudge
+@testable import ScenarioRun
 @testable import ScenarioSuite
 
 /// Runs of which a number says less than those of other arms: their call ended early, or never carried media.
