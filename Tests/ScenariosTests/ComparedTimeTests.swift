@@ -61,15 +61,16 @@ import Testing
     #expect(point.numbers.first?.values(of: "a").count == 3)
   }
 
-  @Test(arguments: ["alice", "bob"])
-  func `an arm in which somebody falls silent, or hears nothing more, keeps no good number`(suspended: String) throws {
-    let point = try #require(
-      Compared.points(
-        Compared.text(
-          "{ a: {}, b: { \(suspended).devices.background_audio: false } }",
-          timeline: "  - { at: 3s, fault: device.background, peer: \(suspended) }",
-          measure: "[{ metric: \(Self.share), window: [2s, bye] }, { metric: bob.q.mos, window: [2s, bye] }]")
-      ).first)
+  /// An app in the background without its mode is suspended after some seconds.
+  @Test(arguments: ["alice": ", for: 11s", "bob": ""])
+  func `an arm in which somebody falls silent, or hears nothing more, keeps no good number`(
+    suspended: String, length: String
+  ) throws {
+    let text = Compared.text(
+      "{ a: {}, b: { \(suspended).devices.background_audio: false } }",
+      timeline: "  - { at: 3s, fault: device.background, peer: \(suspended)\(length) }",
+      measure: "[{ metric: \(Self.share), window: [2s, bye] }, { metric: bob.q.mos, window: [2s, bye] }]")
+    let point = try #require(Compared.points(text.replacing("at: 6s", with: "at: 16s")).first)
     for number in point.numbers {
       #expect(number.values(of: "b").isEmpty && number.values(of: "a").count == 3, "\(number.name)")
     }
