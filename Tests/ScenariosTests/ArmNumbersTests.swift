@@ -17,13 +17,13 @@ import Testing
     #expect(CompareText(CompareReport([point]), style: .plain).text.contains("'b' changes none of these numbers"))
   }
 
-  @Test func `microseconds by which a longer description delays a call are no difference`() throws {
+  @Test func `less than a millisecond, by which a longer description delays a call, is no difference`() throws {
     let text = Compared.text("{ a: {}, b: { alice.audio.ptime: 40ms } }", measure: "[bob.q.mouth_to_ear]")
     var point = try #require(Compared.points(text).first)
     #expect(!point.haveEqualNumbers("a", "b"))
-    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.080_01, 2: 0.090_01]])
+    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.080_9, 2: 0.090_9]])
     #expect(point.haveEqualNumbers("a", "b"))
-    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.080_2, 2: 0.090_2]])
+    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.081_2, 2: 0.091_2]])
     #expect(!point.haveEqualNumbers("a", "b"))
     point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.08]])
     #expect(!point.haveEqualNumbers("a", "b"))
