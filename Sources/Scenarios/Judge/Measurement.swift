@@ -11,8 +11,9 @@ public struct Measurement: Hashable, Sendable {
   public var measured: Double?
   /// For how long of its window the number of an arm could be measured; nil for any other.
   public var time: Interval?
-  /// When the window of the number of an arm opened and closed; nil for any other.
+  /// When the window of the number of an arm opened; nil for any other.
   public var opened: Instant?
+  /// When it closed.
   public var closed: Instant?
   /// The course of the number of an arm over the run, of a counter its growth per second; nil for any other.
   public var course: ThinnedSeries?
