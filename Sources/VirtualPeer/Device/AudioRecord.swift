@@ -55,8 +55,7 @@ package final class AudioRecord {
   /// - Parameter position: The position after the last recorded sample; the sample there is recorded at `now`.
   package func record(_ position: RecordingPosition, at now: Instant) {
     tape?.keep(before: position)
-    let isSent = !position.isMuted && !position.isOfDigits
-    let recorded = Recorded(recorded: position, end: now, isSpeech: isSent && level >= Self.quietestSpeech)
+    let recorded = Recorded(recorded: position, end: now, isSpeech: position.isSent && level >= Self.quietestSpeech)
     if recorded.isSpeech { onSpeech?() }
     let ssrc = position.position.ssrc
     packets[ssrc] = position.sent

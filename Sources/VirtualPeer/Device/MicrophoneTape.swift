@@ -25,7 +25,7 @@ struct MicrophoneTape {
     let isNext = reel.end.clockRate == end.clockRate && reel.end.ticks(until: end.position) == end.ticks(frame.count)
     if !isNext { reel.written = 0 }
     for sample in frame {
-      reel.samples[reel.written % Self.capacity] = end.isMuted || end.isOfDigits ? 0 : sample
+      reel.samples[reel.written % Self.capacity] = end.isSent ? sample : 0
       reel.written += 1
     }
     reel.end = end

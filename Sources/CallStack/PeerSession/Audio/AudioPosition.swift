@@ -36,6 +36,8 @@ package struct RecordingPosition: Hashable, Sendable {
   package var isMuted = false
   /// Whether digits are sent in place of what is recorded (RFC 4733).
   package var isOfDigits = false
+  /// Whether what is recorded is sent.
+  package var isSent: Bool { !isMuted && !isOfDigits }
   /// What the stream's packets carry so far.
   package var sent = OpusPacketCounts()
 

@@ -43,6 +43,8 @@ package struct ArmComparison: Sendable {
   package private(set) var timeline: CompareTimeline?
   /// The size of each camera's pictures by arm and peer.
   private(set) var pictureSizes: [String: [String: Scenario.Video.Size]] = [:]
+  /// Who received less of whom in an arm than in another, in the order of the arms.
+  private(set) var deprived: [Deprived] = []
   /// What Opus packets carry, by arm.
   private var sent: [String: [SentOpus]] = [:]
   /// The seeds of the runs that a scorer gave no score.
@@ -169,7 +171,8 @@ package struct ArmComparison: Sendable {
   var isMediaReceived: Bool { runs.contains(where: \.isMediaReceived) }
 
   /// Takes the values away that cannot be compared with those of other arms: of runs in which nobody received media, of
-  /// those whose window lies elsewhere, and of those that could be measured for clearly less time. Call it after the last run.
+  /// those whose window lies elsewhere, and of those that could be measured for clearly less time; and finds who received less
+  /// than in another arm. Call it after the last run.
   mutating func settle() {
     let isMediaReceived = isMediaReceived
     for index in numbers.indices {
@@ -181,6 +184,7 @@ package struct ArmComparison: Sendable {
         if let lack { numbers[index].remove(run.arm, run.seed, lack) }
       }
     }
+    deprived = findDeprived()
   }
 
   /// Whether every expected difference with a precision has it. Differences that are all equal never have: few runs

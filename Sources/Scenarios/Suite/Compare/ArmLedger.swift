@@ -144,7 +144,7 @@ extension ArmComparison {
     }?.text
   }
 
-  /// Whether an arm is better in what somebody sees or hears to whom it gave nothing of one of the others.
+  /// Whether an arm is better in what somebody sees or hears to whom it gave little of one of the others.
   private func gains(_ deprived: Deprived, _ number: Number, _ delta: Expectation.Delta) -> Bool {
     guard let better = number.better, ConnectionSubject.owner(of: delta.metric.value.subject) == deprived.pair.receiver,
       let mean = estimate(of: delta)?.mean

@@ -26,7 +26,7 @@ extension ArmComparison {
 
   /// Runs of an arm in which a kind of media came from one peer to another for clearly less time of some window than in
   /// another arm with the same seed.
-  struct Deprived: Equatable {
+  struct Deprived: Equatable, Sendable {
     let pair: Receptions.Pair
     let arm: String
     let media: String
@@ -36,6 +36,13 @@ extension ArmComparison {
     var other = Interval.zero
     /// Whether it was less than half of the time in some run: what the arm costs then says nothing.
     var isScanty = false
+
+    /// Notes the time of a run, and the longest of the runs with its seed; seeds come in order.
+    mutating func note(_ own: Interval, of most: Interval, seed: UInt64) {
+      if seeds.last != seed { seeds.append(seed) }
+      (self.own, other) = (max(self.own, own), max(other, most))
+      if own < most / 2 { isScanty = true }
+    }
 
     var text: String {
       let runs = "with seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds))"
@@ -49,44 +56,40 @@ extension ArmComparison {
     }
   }
 
-  /// Who received less of whom in an arm than in another, in the order of the arms.
-  var deprived: [Deprived] {
+  private typealias ReceptionKind = KeyPath<Receptions, [Receptions.Pair: Receptions.Presence]>
+
+  /// Returns who received less of whom in an arm than in another, in the order of the arms.
+  func findDeprived() -> [Deprived] {
     [("pictures", \Receptions.seen), ("sound", \Receptions.heard)].flatMap { media, kind in
       let pairs = Set(runs.flatMap { $0.receptions[keyPath: kind].keys }).sorted()
-      return arms.names.flatMap { arm in
-        pairs.compactMap { deprivation(Deprived(pair: $0, arm: arm, media: media), kind) }
-      }
+      let found = pairs.map { findDeprived($0, media, kind) }
+      return arms.names.flatMap { arm in found.compactMap { $0[arm] } }
     }
   }
 
-  private typealias ReceptionKind = KeyPath<Receptions, [Receptions.Pair: Receptions.Presence]>
-
-  private func deprivation(_ empty: Deprived, _ kind: ReceptionKind) -> Deprived? {
-    var deprived = empty
-    for run in runs where run.arm == empty.arm && run.isMediaReceived {
-      let runs = runs.filter { $0.seed == run.seed }
+  /// Returns the arms that are short of what comes from one peer to another.
+  private func findDeprived(_ pair: Receptions.Pair, _ media: String, _ kind: ReceptionKind) -> [String: Deprived] {
+    var found: [String: Deprived] = [:]
+    for seed in seeds {
+      let runs = runs.filter { $0.seed == seed }
       // Who says nothing is not heard; in which arm somebody spoke does not matter.
-      let spoken = Set(runs.flatMap { $0.receptions.spoken[empty.pair.sender]?.periods ?? [] })
-      let due = empty.media == "sound" ? spoken : nil
+      let spoken = Set(runs.flatMap { $0.receptions.spoken[pair.sender]?.periods ?? [] })
+      let presences = runs.map { Set($0.receptions[keyPath: kind][pair]?.periods ?? []) }
       for number in numbers {
-        let times = runs.map { run in (run.arm, received(empty.pair, kind, due, in: run, number)) }
-        guard let own = times.first(where: { $0.0 == run.arm })?.1, let most = times.map(\.1).max() else { continue }
-        guard most - own > max(own > .zero ? .seconds(1) : .milliseconds(250), most / 10) else { continue }
-        if deprived.seeds.last != run.seed { deprived.seeds.append(run.seed) }
-        (deprived.own, deprived.other) = (max(deprived.own, own), max(deprived.other, most))
-        if own < most / 2 { deprived.isScanty = true }
+        let times = zip(runs, presences).map { received($1, media == "sound" ? spoken : nil, in: $0, number) }
+        guard let most = times.max() else { continue }
+        for (run, own) in zip(runs, times) where run.isMediaReceived {
+          guard most - own > max(own > .zero ? .seconds(1) : .milliseconds(250), most / 10) else { continue }
+          found[run.arm, default: Deprived(pair: pair, arm: run.arm, media: media)].note(own, of: most, seed: seed)
+        }
       }
     }
-    deprived.seeds.sort()
-    return deprived.seeds.isEmpty ? nil : deprived
+    return found
   }
 
   /// For how long of the window of a number media came that were due: within a second, or in comfort noise and at low
   /// frame rates there would be gaps.
-  private func received(
-    _ pair: Receptions.Pair, _ kind: ReceptionKind, _ due: Set<Int>?, in run: Run, _ number: Number
-  ) -> Interval {
-    let presence = Set(run.receptions[keyPath: kind][pair]?.periods ?? [])
+  private func received(_ presence: Set<Int>, _ due: Set<Int>?, in run: Run, _ number: Number) -> Interval {
     let opening = number.openings[run.arm]?[run.seed] ?? number.openings.values.compactMap { $0[run.seed] }.min()
     let closing = number.closings[run.arm]?[run.seed] ?? number.closings.values.compactMap { $0[run.seed] }.max()
     guard let opening, let closing, opening < closing, !presence.isEmpty else { return .zero }

@@ -156,7 +156,6 @@ extension ArmComparison {
   /// what other arms did. The others might look better than they are, because their worst runs are missing.
   package var completeArms: [String] {
     let judged = numbers.filter { $0.better != nil }
-    let deprived = deprived
     return arms.names.filter { arm in
       !deprived.contains { $0.arm == arm && $0.isScanty }
         && judged.allSatisfy { number in
