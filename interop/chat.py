@@ -234,8 +234,9 @@ class PythonServer:
             if stanza["type"] == "set" and stanza.xml.find("{urn:ietf:params:xml:ns:xmpp-bind}bind") is not None:
                 answer = new_iq("result", stanza["id"])
                 answer["bind"]["jid"] = f"{address(user)}/{stanza['bind']['resource'] or 'r'}"
-                socket.send(str(answer))
+                # The app says that it is connected as soon as it has the answer.
                 self.users[user] = socket
+                socket.send(str(answer))
             elif stanza["type"] == "get":
                 answer = new_iq("result", stanza["id"])
                 socket.send(str(answer))
