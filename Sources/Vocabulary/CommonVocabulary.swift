@@ -241,6 +241,7 @@ public enum CommonVocabulary {
       "packetsDiscarded", "concealedSamples", "silentConcealedSamples", "concealmentEvents",
       "insertedSamplesForDeceleration", "removedSamplesForAcceleration", "totalSamplesReceived", "fecPacketsReceived",
       "fecPacketsDiscarded")
+    + counts("fecBytesReceived", unit: "bytes")
     + totals(.duration, "jitterBufferTargetDelay", "jitterBufferMinimumDelay", "totalSamplesDuration")
     + totals(.real, "totalAudioEnergy") + of(.real, "audioLevel")
 

@@ -40,10 +40,19 @@ import Testing
     #expect(count == 0)
   }
 
-  @Test func `what does not fit is not written`() {
-    let (bytes, count) = write([7, 8], [.init(payloadType: 111, timestampOffset: 960, bytes: [1])], capacity: 7)
-    #expect(bytes.isEmpty)
-    #expect(count == nil)
+  @Test func `as many of the newest blocks are written as there is room for`() {
+    let blocks = [(1_920, 2), (960, 1)].map {
+      REDPayload.Source(payloadType: 111, timestampOffset: $0, bytes: [UInt8($1)])
+    }
+    #expect(write([7, 8], blocks, capacity: 13).count == 2)
+    #expect(write([7, 8], blocks, capacity: 12).bytes == [0x80 | 111, 0x0F, 0x00, 1, 111, 1, 7, 8])
+    #expect(write([7, 8], blocks, capacity: 7).bytes == [111, 7, 8])
+    #expect(write([7, 8], blocks, capacity: 2).count == nil)
+  }
+
+  @Test func `what is older than a block that is left out is left out too`() {
+    let long = REDPayload.Source(payloadType: 111, timestampOffset: 960, bytes: [UInt8](repeating: 0, count: 1_024))
+    #expect(write([7], [.init(payloadType: 111, timestampOffset: 1_920, bytes: [1]), long]).bytes == [111, 7])
   }
 
   @Test func `a payload that ends early is refused`() {

@@ -11,7 +11,8 @@ import Vocabulary
 @Suite struct JudgeSamplingTests {
   private func report(
     seconds: Int64, concealed: Int64, events: Int64, bytesASecond: Int64 = 4_000, rate: Int64 = 48_000,
-    mimeType: String = "audio/opus", packets: Int64? = nil, bytes: Int64? = nil
+    mimeType: String = "audio/opus", packets: Int64? = nil, bytes: Int64? = nil,
+    repeated: Int64? = nil
   ) -> StatsReport {
     let samples = seconds * rate
     return StatsReport(entries: [
@@ -30,7 +31,7 @@ import Vocabulary
           ("jitterBufferDelay", .real(Double(samples) * 0.06)), ("jitter", .real(0.0125)),
           ("packetsReceived", .integer(packets ?? seconds * 50)),
           ("bytesReceived", .integer(bytes ?? seconds * bytesASecond)),
-        ]),
+        ] + (repeated.map { [("fecBytesReceived", .integer($0))] } ?? [])),
     ])
   }
 
@@ -124,6 +125,19 @@ import Vocabulary
     #expect(loss.takeShares() == [])
     loss.note(isSpeech: true, isHeard: true)
     #expect(loss.takeShares() == [0.96])
+  }
+
+  @Test func `what redundancy adds to the packets is no speech, however many of the settings' blocks it holds`() {
+    func score(_ settings: Int, bytes: Int64, repeated: Int64) -> Double? {
+      var quality = estimator()
+      quality.repeatedPackets = settings
+      quality.add(report(seconds: 0, concealed: 0, events: 0, repeated: 0), mouthToEar: nil, at: .zero)
+      quality.add(
+        report(seconds: 4, concealed: 0, events: 0, packets: 200, bytes: bytes, repeated: repeated), mouthToEar: nil,
+        at: .zero + .seconds(4))
+      return quality.meanOpinionScore
+    }
+    #expect(score(4, bytes: 200 * (2 * 25 + 5), repeated: 200 * (25 + 5)) == score(0, bytes: 200 * 25, repeated: 0))
   }
 
   @Test func `the headers of redundancy are no speech`() {

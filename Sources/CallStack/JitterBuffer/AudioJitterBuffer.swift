@@ -242,6 +242,9 @@ package struct AudioJitterBuffer: ~Copyable {
     if insertion != .inserted { statistics.fecPacketsDiscarded += 1 }
   }
 
+  /// Counts the bytes that RED has added to the primary block of a packet.
+  package mutating func noteRedundancy(bytes: Int) { statistics.fecBytesReceived += Int64(bytes) }
+
   /// Counts a packet that cannot be read before it reaches a decoder.
   package mutating func refuse() { statistics.malformedPackets += 1 }
 

@@ -16,8 +16,10 @@ package struct AudioJitterBufferStatistics: Hashable, Sendable {
   package var concealmentEvents: Int64 = 0
   package var insertedSamplesForDeceleration: Int64 = 0
   package var removedSamplesForAcceleration: Int64 = 0
-  /// The number of packets with redundancy, and of those whose redundancy was not needed.
+  /// The number of packets with redundancy, and of those whose redundancy was not needed (``fecPacketsDiscarded``).
   package var fecPacketsReceived: Int64 = 0
+  /// The bytes of payloads that RED adds to the primary blocks; those of Opus' own redundancy are not known.
+  package var fecBytesReceived: Int64 = 0
   package var fecPacketsDiscarded: Int64 = 0
   /// The number of packets that were late, or were dropped to reduce the delay; without duplicates.
   package var packetsDiscarded: Int64 = 0

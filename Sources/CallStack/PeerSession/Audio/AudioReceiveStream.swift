@@ -173,6 +173,7 @@ final class AudioReceiveStream {
       inner.payloadType = block.payloadType & 0x7F
       let bytes = payload.extracting(block.range)
       guard !block.isPrimary else {
+        jitterBuffer.noteRedundancy(bytes: payload.byteCount - block.range.count)
         insert(inner, use, bytes, at: now)
         continue
       }

@@ -24,9 +24,7 @@ struct RedundancyEncoder {
   /// Appends a packet with a payload and as many earlier ones as fit, and keeps it for the next packets.
   mutating func wrap(_ payload: RawSpan, at now: UInt32, into output: inout OutputSpan<UInt8>) {
     for index in sources.indices { sources[index].timestampOffset = now &- ticks[index] }
-    if REDPayload.write(primary: payload, payloadType: mediaPayloadType, redundant: sources, into: &output) == nil {
-      _ = REDPayload.write(primary: payload, payloadType: mediaPayloadType, redundant: [], into: &output)
-    }
+    _ = REDPayload.write(primary: payload, payloadType: mediaPayloadType, redundant: sources, into: &output)
     keep(payload, at: now)
   }
 

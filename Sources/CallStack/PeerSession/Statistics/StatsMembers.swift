@@ -18,6 +18,7 @@ struct StatsMembers {
   mutating func add(_ playout: AudioJitterBufferStatistics) {
     add("packetsDiscarded", playout.packetsDiscarded)
     add("fecPacketsReceived", playout.fecPacketsReceived)
+    add("fecBytesReceived", playout.fecBytesReceived)
     add("fecPacketsDiscarded", playout.fecPacketsDiscarded)
     add("jitterBufferDelay", playout.jitterBufferDelay)
     add("jitterBufferTargetDelay", playout.jitterBufferTargetDelay)

@@ -73,26 +73,30 @@ extension REDPayload {
     var fits: Bool { timestampOffset < 1 << 14 && bytes.count < 1 << 10 }
   }
 
-  /// Writes a payload. Redundant blocks that are too old or too long for their header are left out.
+  /// Writes a payload. A redundant block for which there is no room, or that is too old or too long for its header, is left
+  /// out with all older ones: readers take the blocks for those of consecutive packets.
   ///
   /// - Parameter redundant: earlier payloads, the oldest first.
-  /// - Returns: the number of redundant blocks; nil, with nothing written, when it does not fit.
+  /// - Returns: the number of redundant blocks; nil, with nothing written, when the primary does not fit.
   package static func write(
     primary: RawSpan, payloadType: UInt8, redundant: [Source], into output: inout OutputSpan<UInt8>
   ) -> Int? {
-    let size = redundant.reduce(1 + primary.byteCount) { $0 + ($1.fits ? 4 + $1.bytes.count : 0) }
-    guard output.freeCapacity >= size else { return nil }
-    var count = 0
-    for block in redundant where block.fits {
+    var room = output.freeCapacity - 1 - primary.byteCount
+    guard room >= 0 else { return nil }
+    var first = redundant.count
+    while first > 0, redundant[first - 1].fits, redundant[first - 1].bytes.count + 4 <= room {
+      first -= 1
+      room -= redundant[first].bytes.count + 4
+    }
+    for block in redundant[first...] {
       let head = UInt32(0x80 | block.payloadType) << 24
       output.append(bigEndian: head | block.timestampOffset << 10 | UInt32(block.bytes.count))
-      count += 1
     }
     output.append(payloadType & 0x7F)
-    for block in redundant where block.fits {
+    for block in redundant[first...] {
       for byte in block.bytes { output.append(byte) }
     }
     output.append(contentsOf: primary)
-    return count
+    return redundant.count - first
   }
 }

@@ -14,6 +14,7 @@ struct QualityEstimator {
     var events: Double
     var emitted: Double
     var packets: Double
+    /// Of the payloads, without what RED repeats.
     var bytes: Double
     var bufferDelay: Double
     /// What is known of the speech; nil where the other end is no virtual peer, or several streams are heard.
@@ -24,7 +25,8 @@ struct QualityEstimator {
 
   /// The duration of the audio in one packet of the remote peer.
   var packetDuration: Interval
-  /// The number of earlier packets that each packet of the remote peer repeats (RFC 2198).
+  /// The number of earlier packets that each packet of the remote peer repeats (RFC 2198), for reports that do not say how
+  /// many bytes that takes.
   var repeatedPackets = 0
   /// Whether both ends are virtual peers, so that the recording and playing time of each sample is known.
   var isMeasured: Bool
@@ -66,7 +68,7 @@ struct QualityEstimator {
     history.append(
       Counters(
         time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,
-        bytes: bytes, bufferDelay: delay,
+        bytes: sum("fecBytesReceived").map { bytes - $0 } ?? primaryBytes(of: bytes, in: packets), bufferDelay: delay,
         speech: isMeasured && report.hasOneSpeaker ? speech : nil,
         sampleRate: Self.sampleRate(samples, sum("totalSamplesDuration"))))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
@@ -74,6 +76,12 @@ struct QualityEstimator {
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
       roundTrip = Interval.seconds(1).scaled(by: seconds)
     }
+  }
+
+  /// RED has four bytes for each block that it repeats, and one for the last (RFC 2198 section 3).
+  private func primaryBytes(of bytes: Double, in packets: Double) -> Double {
+    guard repeatedPackets > 0 else { return bytes }
+    return (bytes - packets * Double(4 * repeatedPackets + 1)) / Double(1 + repeatedPackets)
   }
 
   /// Returns the rate of counted samples from their number and duration, to a hundred hertz; 48 kHz if that is unknown.
@@ -144,8 +152,7 @@ struct QualityEstimator {
     return EModel(bandwidth: .fullband, codec: codec).meanOpinionScore(connection)
   }
 
-  /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same, and
-  /// repeated ones. Nil while there is hardly any.
+  /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same. Nil while there is hardly any.
   private var bitrate: Double? {
     guard let first = history.first, let last = history.last else { return nil }
     // A packet may last longer than the settings say: before any speech is known, some of it is enough.
@@ -160,9 +167,7 @@ struct QualityEstimator {
       (bytes, packets) = (last.bytes - first.bytes, last.packets - first.packets)
     }
     guard packets > 0 else { return nil }
-    // RED has four bytes for each block that it repeats, and one for the last (RFC 2198 section 3).
-    let headers = repeatedPackets > 0 ? Double(4 * repeatedPackets + 1) : 0
-    return (bytes / packets - headers) * 8 / (audioInPacket.seconds * 1_000) / Double(1 + repeatedPackets)
+    return bytes / packets * 8 / (audioInPacket.seconds * 1_000)
   }
 
   private func speechShare(from first: Counters, to last: Counters) -> Double {
