@@ -30,6 +30,15 @@ import Testing
     #expect(point.gapTexts.contains { $0.hasPrefix("bob.q.psnr mean: no arm is better in it") })
   }
 
+  @Test func `what a camera takes counts, whatever the file asks of it`() throws {
+    let video =
+      "alice.video: { codecs: [VP8], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }"
+    let point = try Self.point(
+      "\(video), alice.devices: { front_camera_formats: [320x240@5] }", expect: "bob.q.psnr", measure: "bob.q.psnr")
+    #expect(point.numbers.map(\.better) == [nil])
+    #expect(point.findings.map(\.kind) == [.vacuous])
+  }
+
   @Test func `pictures of equal size are compared`() throws {
     let point = try Self.point(
       "alice.video: { codecs: [VP8], size: 160x120, frame_rate: 5, bitrate: 100kbps }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }",

@@ -196,6 +196,8 @@ import Testing
     // Three seconds of two bytes a sample.
     #expect(abs(size - 288_044) < 4_000, "\(size)")
     #expect(scored.scores.first { $0.peer == "alice" }?.problem == HeardSpeech.silence)
+    let times = scored.scores.map { score in score.opened.flatMap { opened in score.closed.map { $0 - opened } } }
+    #expect(times == [.seconds(3), .seconds(3)])
   }
 
   @Test(
@@ -240,6 +242,23 @@ import Testing
       ComparePage(report, environment: .current).html.contains("s scored nothing of bob in &#39;low&#39;")
         || ComparePage(report, environment: .current).html.contains("s scored nothing of bob in 'low'"))
     #expect(report.json(.current)["points"]?.array?.first?["unscored"]?.array?.count == 1)
+  }
+
+  @Test func `a score of a window that opened elsewhere is not compared`() throws {
+    let file = try load()
+    var ledger = ArmLedger()
+    for entry in SuitePlan(files: [file], hash: 0, selection: SuiteSelection()).entries {
+      var result = try reply(entry.cell, file, [])
+      var score = Score(scorer: "s", peer: "bob", value: 3)
+      score.opened = .zero + .seconds(entry.cell.scenario.arms?.own == "low" ? 6 : 4)
+      (score.closed, score.time) = (score.opened.map { $0 + .seconds(6) }, .seconds(6))
+      result.scores = [score]
+      ledger.add(result, of: entry)
+    }
+    let point = try #require(ledger.close(overrides: []).comparison)
+    let number = try #require(point.numbers.last)
+    #expect(number.values(of: "low").isEmpty && number.values(of: "as-is") == [3])
+    #expect(point.gapTexts.contains { $0.contains("bob.s") && $0.contains("opened at 6s") }, "\(point.gapTexts)")
   }
 
   @Test func `ranks are compared over the arms at all points, and too few of them are told`() throws {

@@ -330,13 +330,12 @@ import Vocabulary
       scenario.timeline = [entry]
     }
     let meter = RecoveryMeter(of: recovery.owner, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
-    let loss = SpeechLoss(over: "bob")
-    meter.follow(loss)
     bench.fire("drop", at: 1_000)
     for lost in [0, 9, 10] {
-      for _ in 0..<lost { loss.note(isSpeech: true, isHeard: false) }
-      for _ in 0..<30 { loss.note(isSpeech: false, isHeard: false) }
-      loss.note(isSpeech: true, isHeard: true)
+      for _ in 0..<lost { meter.note(over: "bob.to.alice", isSpeech: true, isHeard: false) }
+      for _ in 0..<30 { meter.note(over: "bob.to.alice", isSpeech: false, isHeard: false) }
+      meter.note(over: "bob.to.carol", isSpeech: true, isHeard: true)
+      meter.note(over: "bob.to.alice", isSpeech: true, isHeard: true)
       bench.at(2_000 + Int64(lost) * 100)
       meter.resumed(at: bench.trace.now)
     }

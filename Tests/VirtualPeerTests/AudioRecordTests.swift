@@ -73,6 +73,15 @@ import Testing
     #expect(found == [false, true])
   }
 
+  @Test func `the sound in a packet is that of the stream`() {
+    let record = AudioRecord()
+    var position = RecordingPosition(AudioPosition(ssrc: 7, timestamp: 80), clockRate: 8_000, codecDelay: .zero)
+    position.packetDuration = .milliseconds(40)
+    record.record(position, at: .zero + .milliseconds(10))
+    #expect(record.packetDuration(of: 7) == .milliseconds(40))
+    #expect(record.packetDuration(of: 8) == nil)
+  }
+
   @Test func `a sample that is not recorded yet, or of another stream, has no time`() {
     let record = record(clockRate: 8_000)
     #expect(record.recordingTime(of: AudioPosition(ssrc: 7, timestamp: 8 * 200)) == nil)

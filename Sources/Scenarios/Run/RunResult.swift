@@ -65,6 +65,12 @@ public struct RunResult: Hashable, Sendable {
   /// empty without arms.
   package var deeds: [String: Instant] = [:]
 
+  /// When the part of the run opened and closed that scorers judge; nil without any.
+  package var comparedTimes: Range<Instant>?
+
+  /// The sizes of the pictures that each camera took, in order, for the arms of a comparison; empty without arms.
+  package var pictureSizes: [String: [String]] = [:]
+
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []
 

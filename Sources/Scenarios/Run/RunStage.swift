@@ -71,16 +71,24 @@ final class RunStage {
     }
     for meter in sampler.recovery {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
+      world.followSpeech(to: meter.peer) { [unowned meter] in meter.note(over: $0, isSpeech: $1, isHeard: $2) }
     }
     for meter in sampler.speech { world.pairSpeech(over: meter.connection, meter.hear) }
     for loss in sampler.losses { world.followSpeech(over: loss.connection, loss.note) }
-    if let compared = outputs.compared { pairSpeech(in: outputs.comparedWindow, compared) }
-    if let seen = outputs.seen { pairPictures(in: outputs.comparedWindow, seen) }
+    if outputs.compared != nil || outputs.seen != nil {
+      let window = ObservedWindow(outputs.comparedWindow, context)
+      window.start()
+      comparedWindow = window
+      if let compared = outputs.compared { pairSpeech(in: window, compared) }
+      if let seen = outputs.seen { pairPictures(in: window, seen) }
+    }
     context.statistics.report = { [unowned world] in world.statistics(of: $0) }
     watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
   }
 
+  /// The part of the run that scorers judge; nil without any.
+  private(set) var comparedWindow: ObservedWindow?
   /// What pairs the rest of the pictures at the end of the run.
   private var pairingEnds: [() -> Void] = []
 
@@ -118,10 +126,8 @@ final class RunStage {
 
   /// Calls `body` with what each peer hears over its only connection within a window, and what was said.
   private func pairSpeech(
-    in window: Window, _ body: @escaping (_ peer: String, _ said: [Int16], _ heard: [Int16]) -> Void
+    in window: ObservedWindow, _ body: @escaping (_ peer: String, _ said: [Int16], _ heard: [Int16]) -> Void
   ) {
-    let window = ObservedWindow(window, context)
-    window.start()
     for peer in world.peers {
       world.pairSpeech(over: peer.name) { [unowned self] said, heard in
         if window.contains(now) { body(peer.name, said, heard) }
@@ -130,9 +136,9 @@ final class RunStage {
   }
 
   /// Calls `body` with what each peer sees over its only connection of the pictures that are taken within a window.
-  private func pairPictures(in window: Window, _ body: @escaping (_ peer: String, VideoFrame, VideoFrame) -> Void) {
-    let window = ObservedWindow(window, context)
-    window.start()
+  private func pairPictures(
+    in window: ObservedWindow, _ body: @escaping (_ peer: String, VideoFrame, VideoFrame) -> Void
+  ) {
     pairingEnds = world.peers.map { peer in
       world.pairPictures(
         of: peer, isInside: { [unowned self] in window.contains(now) },
@@ -151,6 +157,7 @@ final class RunStage {
       for (subject, report) in peer.reports(where: { everybody || sampler.reads($0) }) {
         sampler.sample(
           report, mouthToEar: world.mouthToEar(to: peer, over: subject),
+          packetDuration: world.packetDuration(to: peer, over: subject),
           isForwarded: world.isForwarded(to: peer, over: subject),
           pictures: world.shownPictures(to: peer, over: subject), of: subject, at: now)
         context.statistics.deliver(report, of: subject)

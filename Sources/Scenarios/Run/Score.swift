@@ -12,6 +12,11 @@ package struct Score: Hashable, Sendable {
   package var problem: String?
   /// For how long it was heard or seen; nil if that is unknown.
   package var time: Interval?
+  /// When the window of what was scored opened and closed; nil if it never opened.
+  package var opened: Instant?
+  package var closed: Instant?
+  /// Whether it is of pictures, rather than of speech.
+  package var isOfPictures = false
 
   /// Makes a score, or the lack of one.
   package init(scorer: String, peer: String, value: Double? = nil, problem: String? = nil) {

@@ -3,6 +3,7 @@ internal import DTLS
 internal import ExternalRecords
 internal import LibC
 internal import PeerSession
+internal import Pictures
 public import Profiles
 public import ScenarioFormat
 internal import ScenarioJudge
@@ -123,6 +124,12 @@ public struct SingleRun {
       result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty }
       result.receptions = stage.reception?.receptions ?? Receptions()
       result.deeds = deeds(stage)
+      for peer in stage.world.peers where !peer.videoRecord.takenSizes.isEmpty {
+        result.pictureSizes[peer.name] = peer.videoRecord.takenSizes.map { "\($0.width)x\($0.height)" }
+      }
+    }
+    if let window = stage.comparedWindow, let opened = window.openedAt {
+      result.comparedTimes = opened..<(window.closedAt ?? end)
     }
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage

@@ -167,6 +167,13 @@ final class World {
     return nil
   }
 
+  /// Returns how much sound is in a packet of what a peer plays from a connection; nil if that is unknown.
+  func packetDuration(to peer: VirtualPeer, over connection: String) -> Interval? {
+    guard let (position, _) = peer.audioRecord.played(over: connection) else { return nil }
+    let ssrc = origin(of: position).ssrc
+    return peers.lazy.compactMap { $0.audioRecord.packetDuration(of: ssrc) }.first
+  }
+
   /// Returns whether what a peer plays from a connection was forwarded by a server.
   func isForwarded(to peer: VirtualPeer, over connection: String) -> Bool {
     guard let (position, _) = peer.audioRecord.played(over: connection) else { return false }
@@ -195,12 +202,25 @@ final class World {
   func followSpeech(over connection: String, _ body: @escaping (_ isSpeech: Bool, _ isHeard: Bool) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     var pairing = SpeechPairing<Void>()
-    peer.audioRecord.follow(connection) { [unowned self] count, place in
-      pairing.pair(
-        (), from: place, recorded: { [self] in recorded($0) { $0.isSpeech(at: $1, count: count) } }
-      ) { isSpeech, fate in
-        if case .played = fate { body(isSpeech == true, true) } else { body(isSpeech == true, false) }
-      }
+    peer.audioRecord.follow(connection) { [unowned self] in pair(&pairing, $0, from: $1, body) }
+  }
+
+  /// Calls `body` for each 10 ms of sound that were due to be heard by a peer over any of its connections.
+  func followSpeech(
+    to name: String, _ body: @escaping (_ connection: String, _ isSpeech: Bool, _ isHeard: Bool) -> Void
+  ) {
+    var pairings: [String: SpeechPairing<Void>] = [:]
+    peer(name)?.audioRecord.followAll { [unowned self] connection, count, place in
+      pair(&pairings[connection, default: SpeechPairing()], count, from: place) { body(connection, $0, $1) }
+    }
+  }
+
+  private func pair(
+    _ pairing: inout SpeechPairing<Void>, _ count: Int, from place: PlayedPlace,
+    _ body: (_ isSpeech: Bool, _ isHeard: Bool) -> Void
+  ) {
+    pairing.pair((), from: place, recorded: { recorded($0) { $0.isSpeech(at: $1, count: count) } }) { isSpeech, fate in
+      if case .played = fate { body(isSpeech == true, true) } else { body(isSpeech == true, false) }
     }
   }
 

@@ -24,8 +24,8 @@ package final class AudioRecord {
   /// Ten seconds of frames of 10 ms: more than any playout delay.
   private static let capacity = 1_024
   private var streams: [UInt32: Stream] = [:]
-  /// What the packets of each stream carry.
-  private var packets: [UInt32: OpusPacketCounts] = [:]
+  /// What the packets of each stream carry, and how much sound is in one.
+  private var packets: [UInt32: (sent: OpusPacketCounts, duration: Interval)] = [:]
   /// The sample that the speaker played last for each connection, and the time it began; nil if it was concealed or
   /// none.
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
@@ -45,6 +45,8 @@ package final class AudioRecord {
   private var level = AudioLevel.silence
   /// Are told how many samples are played over a connection, and where they come from, by the trace subject.
   private var followers: [String: (_ count: Int, _ place: PlayedPlace) -> Void] = [:]
+  /// Is told so of every connection.
+  private var follower: ((_ connection: String, _ count: Int, _ place: PlayedPlace) -> Void)?
   /// Get the samples that are played over a connection, and where they come from, by the trace subject.
   private var listeners: [String: [(_ heard: [Int16], _ place: PlayedPlace) -> Void]] = [:]
   /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
@@ -58,7 +60,7 @@ package final class AudioRecord {
     let recorded = Recorded(recorded: position, end: now, isSpeech: position.isSent && level >= Self.quietestSpeech)
     if recorded.isSpeech { onSpeech?() }
     let ssrc = position.position.ssrc
-    packets[ssrc] = position.sent
+    packets[ssrc] = (position.sent, position.packetDuration)
     var stream = streams[ssrc] ?? Stream()
     streams[ssrc] = nil
     if stream.frames.count < Self.capacity {
@@ -76,13 +78,17 @@ package final class AudioRecord {
   func play(_ count: Int, from place: PlayedPlace, over connection: String, at now: Instant) {
     played[connection] = place.position.map { ($0, now) }
     followers[connection]?(count, place)
+    follower?(connection, count, place)
     guard place.position != nil else { return }
     if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
     lastPlayed = now
   }
 
   /// What the Opus packets carry that this peer has sent, a value for each stream.
-  package var sentPackets: [OpusPacketCounts] { packets.sorted { $0.key < $1.key }.map(\.value) }
+  package var sentPackets: [OpusPacketCounts] { packets.sorted { $0.key < $1.key }.map(\.value.sent) }
+
+  /// Returns how much sound is in a packet of a stream of this peer's microphone; nil for one of another peer.
+  package func packetDuration(of ssrc: UInt32) -> Interval? { packets[ssrc]?.duration }
 
   /// Returns whether a stream is one of this peer's microphone.
   package func sends(_ ssrc: UInt32) -> Bool { streams[ssrc] != nil }
@@ -93,6 +99,12 @@ package final class AudioRecord {
   package func follow(_ connection: String, _ follower: @escaping (_ count: Int, _ place: PlayedPlace) -> Void) {
     precondition(followers[connection] == nil)
     followers[connection] = follower
+  }
+
+  /// Calls `follower` with all that is played over each connection.
+  package func followAll(_ follower: @escaping (_ connection: String, _ count: Int, _ place: PlayedPlace) -> Void) {
+    precondition(self.follower == nil)
+    self.follower = follower
   }
 
   /// Returns whether somebody speaks in a stream of this peer at a position, and the position after so many samples at

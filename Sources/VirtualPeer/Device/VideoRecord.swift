@@ -31,6 +31,11 @@ package final class VideoRecord {
   /// The painters of this peer's pictures, each from a number on; nil for modelled ones.
   private var painters: [(first: UInt32, video: GeneratedVideo?)] = []
 
+  /// The sizes of the pictures that the camera took, in order.
+  package private(set) var takenSizes: [PictureSize] = []
+  /// The size of the pictures that it takes now.
+  private var size: PictureSize?
+
   /// Called with the number of every picture that the camera takes.
   package var onCapture: ((UInt32) -> Void)?
   /// Called with every picture that is shown, modelled ones too.
@@ -40,8 +45,11 @@ package final class VideoRecord {
 
   init() {}
 
-  /// Says what paints the pictures from a number on.
-  func paint(from first: UInt32, with video: GeneratedVideo?) { painters.append((first, video)) }
+  /// Says how large the pictures are from a number on, and what paints them.
+  func paint(from first: UInt32, _ size: PictureSize, with video: GeneratedVideo?) {
+    self.size = size
+    painters.append((first, video))
+  }
 
   private func painter(of contentID: UInt32) -> GeneratedVideo? {
     painters.last { $0.first <= contentID }.flatMap(\.video)
@@ -49,6 +57,7 @@ package final class VideoRecord {
 
   func record(_ contentID: UInt32, at now: Instant) {
     onCapture?(contentID)
+    if let size, takenSizes.last != size { takenSizes.append(size) }
     captured[Int(contentID) % Self.capacity] = (contentID, now)
   }
 

@@ -57,7 +57,7 @@ final class VideoLoop {
     let size = PictureSize(format.width, format.height) ?? .vga
     let painted = environment.media == .real ? source : nil
     let video = painted.map { GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random)) }
-    environment.videoRecord.paint(from: first, with: video)
+    environment.videoRecord.paint(from: first, size, with: video)
     let frameRate = screen?.frameRate ?? format.frameRate
     return Capture(
       source: source, frameRate: frameRate, sentFrameRate: min(frameRate, screen?.adaptedFrameRate ?? frameRate),

@@ -201,6 +201,7 @@ final class AudioSendStream {
       AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks)), clockRate: negotiated.codec.clockRate,
       codecDelay: encoder.delay)
     position.sent = counts
+    position.packetDuration = encoder.packetDuration.interval
     position.isOfDigits = !events.isIdle
     return position
   }

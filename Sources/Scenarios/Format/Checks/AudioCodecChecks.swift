@@ -90,14 +90,25 @@ enum AudioCodecChecks {
       hint: "write ptime: \(times.first { $0 > ptime.milliseconds } ?? longest)ms")
   }
 
-  /// Reports repetitions of a peer that does not negotiate them.
+  /// Reports repetitions that a peer does not negotiate, or that are too old to be told.
   private static func checkRedundancy(of peer: Scenario.Peer, _ audio: YAMLNode, _ reading: inout Reading) {
-    guard let count = peer.audio.red, count > 0, peer.audio.formats.contains(.opus),
-      !peer.audio.formats.contains(.redundancy), let entry = audio.entry("red")
-    else { return }
+    guard let count = peer.audio.red, count > 0, peer.audio.formats.contains(.opus), let entry = audio.entry("red")
+    else {
+      return
+    }
+    guard peer.audio.formats.contains(.redundancy) else {
+      return reading.report(
+        .conflictingKeys, "\(peer.name) repeats no packets: red is not among its codecs", at: entry.value.span,
+        hint: "write codecs: [opus, red]")
+    }
+    let ptime = peer.audio.ptime ?? .milliseconds(20)
+    // Fourteen bits at 48 kHz (RFC 2198 section 3).
+    let most = Int(16_383 / (48 * ptime.milliseconds))
+    guard count > most else { return }
     reading.report(
-      .conflictingKeys, "\(peer.name) repeats no packets: red is not among its codecs", at: entry.value.span,
-      hint: "write codecs: [opus, red]")
+      .conflictingKeys,
+      "a packet of \(ptime) repeats at most \(most): RED tells times of at most 341 ms (RFC 2198 section 3)",
+      at: entry.value.span, hint: "write red: \(most)")
   }
 
   private static func note(_ entry: YAMLNode.Entry, _ problem: String, _ reading: inout Reading) {

@@ -56,14 +56,14 @@ package final class ObservedWindow {
     return false
   }
 
-  var openedAt: Instant? {
+  package var openedAt: Instant? {
     switch phase {
     case .waiting: nil
     case .open(let since), .closed(let since, _): since
     }
   }
 
-  var closedAt: Instant? {
+  package var closedAt: Instant? {
     guard case .closed(_, let until) = phase else { return nil }
     return until
   }

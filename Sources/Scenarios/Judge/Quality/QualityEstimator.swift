@@ -179,7 +179,7 @@ struct QualityEstimator {
   private func presence(from first: Counters, to last: Counters) -> Double {
     guard last.samples > first.samples else { return 1 }
     let played = (last.samples - first.samples) / last.sampleRate
-    let received = (last.packets - first.packets) * packetDuration.seconds
+    let received = (last.packets - first.packets) * audioInPacket.seconds
     return (received + (last.concealed - first.concealed) / last.sampleRate) / played
   }
 

@@ -7,8 +7,9 @@ package final class RecoveryMeter {
   private let subject: TraceSubject
   package let peer: String
   private var latestFault: Instant?
-  /// What becomes of the speech over the connections of the peer: a pause, in which hardly a packet is sent, is no interruption.
-  private var speech: [SpeechLoss] = []
+  /// What becomes of the speech over each connection of the peer: a pause, in which hardly a packet is sent, is no
+  /// interruption.
+  private var speech: [String: SpeechLoss] = [:]
 
   init(of peer: String, _ scenario: Scenario, trace: Trace, anchors: Anchors) {
     self.trace = trace
@@ -22,15 +23,18 @@ package final class RecoveryMeter {
     }
   }
 
-  /// Counts as interruptions only what takes speech away, where it is known what was said.
-  func follow(_ loss: SpeechLoss) { speech.append(loss) }
+  /// Takes a frame that was due to be heard over a connection: where it is known what was said, only what takes speech away
+  /// is an interruption.
+  package func note(over connection: String, isSpeech: Bool, isHeard: Bool) {
+    if speech[connection] == nil { speech[connection] = SpeechLoss(over: connection) }
+    speech[connection]?.note(isSpeech: isSpeech, isHeard: isHeard)
+  }
 
   /// Notes that sound is heard again after an interruption. An interruption that ended before a fault began is
   /// unrelated to it; during one, every fault that begins becomes the last.
   package func resumed(at now: Instant) {
     guard let fault = latestFault, now > fault else { return }
-    let known = speech.filter(\.isKnown)
-    guard known.isEmpty || known.contains(where: \.wasInterrupted) else { return }
+    guard speech.isEmpty || speech.values.contains(where: \.wasInterrupted) else { return }
     trace.write(HarnessEvents.recovery, subject, now - fault)
   }
 }

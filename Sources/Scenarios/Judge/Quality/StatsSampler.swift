@@ -34,6 +34,8 @@ package final class StatsSampler {
     var lostShares: [Double] = []
     /// Whether a server forwards what the connection brings, which shows while it is played.
     var isForwarded = false
+    /// The sound in a packet of what plays, as far as it was ever known.
+    var packetDuration: Interval?
     /// The pictures that came since the sample before, the last one of each source.
     var pictures: [ShownPicture] = []
     /// When the camera took the picture of each source that is on the screen; before the first, when packets of it began to come.
@@ -80,7 +82,7 @@ package final class StatsSampler {
       let meter = compared.isEmpty ? nil : SpeechMeter(of: name, wanted: compared, trace: trace)
       if let meter { speech.append(meter) }
       let isRecovery = wanted.contains { $0.name == HarnessEvents.recovery.name }
-      if isRecovery || wanted.contains(where: { SpeechLoss.names.contains($0.name) }) {
+      if wanted.contains(where: { SpeechLoss.names.contains($0.name) }) {
         let loss = SpeechLoss(over: name)
         losses.append(loss)
         statistics.follow(loss)
@@ -94,11 +96,11 @@ package final class StatsSampler {
         subject.captured = [:]
         subject.pictureAges = []
         subject.isForwarded = false
+        subject.packetDuration = nil
         meter?.restart()
       }
       if isRecovery {
         let meter = RecoveryMeter(of: owner, scenario, trace: trace, anchors: anchors)
-        subject.loss.map(meter.follow)
         recovery.append(meter)
       }
     }
@@ -111,11 +113,13 @@ package final class StatsSampler {
   ///
   /// - Parameters:
   ///   - mouthToEar: the delay of the speech that the peer plays now, if known.
+  ///   - packetDuration: the sound in a packet of what the peer plays now, if known.
   ///   - isForwarded: whether a server forwards what the peer plays now.
   ///   - pictures: the pictures that the peer shows now, one of each source, as far as known.
   ///   - name: the trace subject of the connection.
   package func sample(
-    _ report: StatsReport, mouthToEar: Interval?, isForwarded: Bool = false, pictures: [ShownPicture] = [],
+    _ report: StatsReport, mouthToEar: Interval?, packetDuration: Interval? = nil, isForwarded: Bool = false,
+    pictures: [ShownPicture] = [],
     of name: String, at time: Instant
   ) {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
@@ -125,7 +129,8 @@ package final class StatsSampler {
     // One end hears the packets that the other has sent. If the other end is unknown, quality is not measured.
     if let remote = remote(of: subject) {
       let peer: Scenario.Peer? = if case .peer(let peer) = remote { peer } else { nil }
-      subject.quality.packetDuration = peer?.audio.ptime ?? .milliseconds(20)
+      subject.packetDuration = packetDuration ?? subject.packetDuration
+      subject.quality.packetDuration = subject.packetDuration ?? peer?.audio.ptime ?? .milliseconds(20)
       // Servers take no redundancy.
       subject.quality.repeatedPackets =
         subject.isForwarded ? 0 : peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0

@@ -24,6 +24,8 @@ package struct ArmComparison: Sendable {
     package let receptions: Receptions
     /// When each action was first performed, and each recording began to play.
     package let deeds: [String: Instant]
+    /// The sizes of the pictures that each camera took, in order.
+    package let pictureSizes: [String: [String]]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -41,8 +43,8 @@ package struct ArmComparison: Sendable {
   package internal(set) var numbers: [Number] = []
   /// The course of the runs with the first seed.
   package private(set) var timeline: CompareTimeline?
-  /// The size of each camera's pictures by arm and peer.
-  private(set) var pictureSizes: [String: [String: Scenario.Video.Size]] = [:]
+  /// The names of the scorers that score pictures.
+  private(set) var pictureScorers: Set<String> = []
   /// Who received less of whom in an arm than in another, in the order of the arms.
   private(set) var deprived: [Deprived] = []
   /// What Opus packets carry, by arm.
@@ -73,8 +75,7 @@ package struct ArmComparison: Sendable {
         cpuSeconds: result.cpuSeconds,
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
-        receptions: result.receptions, deeds: result.deeds))
-    pictureSizes[arm] = Self.pictureSizes(cell.scenario)
+        receptions: result.receptions, deeds: result.deeds, pictureSizes: result.pictureSizes))
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {
@@ -119,6 +120,7 @@ package struct ArmComparison: Sendable {
 
   private mutating func addScores(_ result: RunResult, _ arm: String, _ window: Window) {
     for score in result.scores {
+      if score.isOfPictures { pictureScorers.insert(score.scorer) }
       let kind = Number.Kind.score(scorer: score.scorer, peer: score.peer, window)
       if let problem = score.problem {
         let place = UnscoredRuns(scorer: score.scorer, peer: score.peer, arm: arm, problem: problem)
@@ -126,9 +128,10 @@ package struct ArmComparison: Sendable {
       }
       if let value = score.value {
         add(value, to: kind, better: .higher, of: arm, seed: result.seed)
-        if let time = score.time, let index = numbers.firstIndex(where: { $0.kind == kind }) {
-          numbers[index].times[arm, default: [:]][result.seed] = time
-        }
+        guard let index = numbers.firstIndex(where: { $0.kind == kind }) else { continue }
+        if let time = score.time { numbers[index].times[arm, default: [:]][result.seed] = time }
+        if let opened = score.opened { numbers[index].openings[arm, default: [:]][result.seed] = opened }
+        if let closed = score.closed { numbers[index].closings[arm, default: [:]][result.seed] = closed }
       }
     }
   }
@@ -154,7 +157,7 @@ package struct ArmComparison: Sendable {
     for delta in other.deltas { deltas.appendNew(delta) }
     for measure in other.measures { measures.appendNew(measure) }
     for (arm, more) in other.sent { add(more, of: arm) }
-    pictureSizes.merge(other.pictureSizes) { old, _ in old }
+    pictureScorers.formUnion(other.pictureScorers)
     if let first = other.timeline, first.seed < timeline?.seed ?? .max { timeline = first }
     unscored.merge(other.unscored, uniquingKeysWith: +)
     for number in other.numbers {

@@ -6,22 +6,22 @@ internal import Vocabulary
 
 /// What arms let peers see and hear, and which of their pictures can be compared.
 extension ArmComparison {
-  /// The size of the pictures of each peer that has a camera.
-  static func pictureSizes(_ scenario: Scenario) -> [String: Scenario.Video.Size] {
-    Dictionary(
-      scenario.peers.compactMap { peer in
-        guard let video = peer.video, peer.devices.camera?.value != Scenario.Devices.Camera.none else { return nil }
-        return (peer.name, video.size ?? .usual)
-      }, uniquingKeysWith: { old, _ in old })
-  }
-
   /// Whether a number lays pictures beside those of their own camera, which take another size in another arm.
   func isOfOtherSizes(_ number: Number) -> Bool {
     let names = [HarnessEvents.peakSignalToNoise.name, HarnessEvents.structuralSimilarity.name]
-    guard case .metric(let metric) = number.kind, names.contains(metric.value.name) else { return false }
-    let viewer = ConnectionSubject.owner(of: metric.value.subject)
-    let seen = pictureSizes.values.map { $0.filter { $0.key != viewer } }
-    return seen.contains { $0 != seen[0] }
+    let viewer: String
+    switch number.kind {
+    case .metric(let metric) where names.contains(metric.value.name):
+      viewer = ConnectionSubject.owner(of: metric.value.subject)
+    case .score(let scorer, let peer, _) where pictureScorers.contains(scorer): viewer = peer
+    case .metric, .score, .processor: return false
+    }
+    return seeds.contains { seed in
+      let sizes = runs.filter { $0.seed == seed }.map(\.pictureSizes)
+      return Set(sizes.flatMap(\.keys)).contains { camera in
+        camera != viewer && Set(sizes.compactMap { $0[camera] }).count > 1
+      }
+    }
   }
 
   /// Runs of an arm in which a kind of media came from one peer to another for clearly less time of some window than in

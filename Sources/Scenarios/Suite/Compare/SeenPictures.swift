@@ -76,6 +76,7 @@ final class SeenPictures {
         }
         guard recordings[peer] != nil else { return Score(scorer: scorer.name, peer: peer, problem: Self.nothing) }
         var score = scorer.score(of: peer, in: "\(folder)/\(peer)")
+        score.isOfPictures = true
         score.time = .seconds(Int64(recordings[peer]?.count ?? 0)) / 30
         return score
       }

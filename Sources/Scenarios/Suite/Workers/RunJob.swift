@@ -162,6 +162,7 @@ enum WorkerReply {
           + (result.material.map { [.init("material", .unsigned($0))] } ?? [])
           + (result.receptions == Receptions() ? [] : [.init("receptions", result.receptions.json)])
           + Self.times("deeds", result.deeds)
+          + (result.pictureSizes.isEmpty ? [] : [.init("pictures", Self.sizes(result.pictureSizes))])
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
@@ -171,6 +172,16 @@ enum WorkerReply {
 
   private static func numbers(_ key: String, _ numbers: [UInt64]) -> [JSON.Member] {
     numbers.isEmpty ? [] : [.init(key, .array(numbers.map { .unsigned($0) }))]
+  }
+
+  private static func sizes(_ sizes: [String: [String]]) -> JSON {
+    .object(sizes.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .array($0.value.map { .string($0) })) })
+  }
+
+  private static func sizes(_ json: JSON?) -> [String: [String]] {
+    guard case .object(let members)? = json else { return [:] }
+    let sizes = members.map { ($0.key, $0.value.array?.compactMap(\.string) ?? []) }
+    return Dictionary(sizes, uniquingKeysWith: { old, _ in old })
   }
 
   private static func times(_ key: String, _ times: [String: Instant]) -> [JSON.Member] {
@@ -202,6 +213,7 @@ enum WorkerReply {
       result.material = json["material"]?.unsigned
       result.receptions = json["receptions"].map(Receptions.init) ?? Receptions()
       result.deeds = Self.times(json["deeds"])
+      result.pictureSizes = Self.sizes(json["pictures"])
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []
@@ -243,12 +255,18 @@ extension Score {
       [.init("scorer", .string(scorer)), .init("peer", .string(peer))]
         + (value.map { [.init("value", .number($0))] } ?? [])
         + (problem.map { [.init("problem", .string($0))] } ?? [])
+        + (opened.map { [.init("opened", .integer(($0 - Instant.zero).nanoseconds))] } ?? [])
+        + (closed.map { [.init("closed", .integer(($0 - Instant.zero).nanoseconds))] } ?? [])
+        + (isOfPictures ? [.init("pictures", true)] : [])
         + (time.map { [.init("nanoseconds", .integer($0.nanoseconds))] } ?? []))
   }
 
   fileprivate init?(json: JSON) {
     guard let scorer = json["scorer"]?.string, let peer = json["peer"]?.string else { return nil }
     self.init(scorer: scorer, peer: peer, value: json["value"]?.real, problem: json["problem"]?.string)
+    opened = json["opened"]?.integer.map { Instant.zero + .nanoseconds($0) }
+    closed = json["closed"]?.integer.map { Instant.zero + .nanoseconds($0) }
+    isOfPictures = json["pictures"] == true
     time = json["nanoseconds"]?.integer.map { Interval(nanoseconds: $0) }
   }
 }

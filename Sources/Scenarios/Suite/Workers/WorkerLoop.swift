@@ -133,7 +133,11 @@ struct JobExecution {
       let pictures = SeenPictures(cell.scenario, job.scorers.filter(\.isOfPictures))
       if job.scorers.contains(where: \.isOfPictures) { outputs.seen = { pictures.add($1, seen: $2, by: $0) } }
       var result = try run.execute(outputs: outputs)
-      result.scores = speech.scores(ofSpeech) + pictures.scores()
+      result.scores = (speech.scores(ofSpeech) + pictures.scores()).map { score in
+        var score = score
+        (score.opened, score.closed) = (result.comparedTimes?.lowerBound, result.comparedTimes?.upperBound)
+        return score
+      }
       return result
     case .trace(let path):
       let file = try TraceFile(path: path)
