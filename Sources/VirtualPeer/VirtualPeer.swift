@@ -363,6 +363,12 @@ public final class VirtualPeer {
   /// Returns the statistics of the newest open connection, or nil if there is none.
   public func statistics() -> StatsReport? { connections.openConnections.last?.statistics() }
 
+  /// Called with the trace subject of a connection before something that may end streams of it, or all when it is closed.
+  package var streamsMayEnd: ((_ subject: String, _ isClosing: Bool) -> Void)? {
+    get { connections.streamsMayEnd }
+    set { connections.streamsMayEnd = newValue }
+  }
+
   /// Returns the statistics of open connections, by trace subject: the peer's own if the profile has a single
   /// connection.
   package func reports(where isWanted: (String) -> Bool) -> [(subject: String, report: StatsReport)] {

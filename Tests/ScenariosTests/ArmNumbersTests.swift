@@ -36,6 +36,17 @@ import Testing
     #expect(point.idleText("b")?.hasSuffix("and is there anything that it mends?") == true)
   }
 
+  @Test func `arms that are equal are told beside a baseline that is not`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.ptime: 60ms }, c: { alice.audio: { ptime: 60ms, red: 0 } } }",
+      measure: "[bob.q.mouth_to_ear]")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.idleText("c") == nil && point.twinText("b") == nil)
+    let told = "'c' changes nothing: its runs equal those of 'b' event by event"
+    #expect(point.twinText("c") == told)
+    #expect(CompareText(CompareReport([point]), style: .plain).verdictLines(0, "c").first == told)
+  }
+
   @Test func `a difference that no number shows is told without asking who takes it`() throws {
     let text = Compared.text(
       "{ a: {}, b: { bob.audio.ptime: 60ms } }", line: ", loss: 10%", measure: "[bob.q.concealment]")

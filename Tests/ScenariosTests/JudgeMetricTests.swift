@@ -230,6 +230,50 @@ import Vocabulary
     #expect(results.map(\.measured) == [155, 9])
   }
 
+  /// What Alice's statistics and the wire count between 8 and 20 s.
+  private func counted(_ text: String) throws -> [Double?] {
+    let metrics = ["alice.stats.outbound-rtp.audio.packetsSent", "wire.media(from: alice)"]
+    let result = try play(
+      text + "\nexpect:\n"
+        + metrics.map { "  - { metric: \"\($0)\", stat: delta, window: [8s, 20s], gt: 100 }" }.joined(separator: "\n"))
+    #expect(result.verdict == .pass, "\(result.findings)")
+    return result.measurements.map(\.measured)
+  }
+
+  @Test func `packets count until their connection is closed`() throws {
+    let counted = try counted(
+      """
+      callsim: 1
+      id: t
+      run: 24s
+      peers: { alice: { profile: knotos, network: wifi }, bob: { profile: knotos, network: wifi } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, times: 2, do: bob.accept }
+        - { at: 10s, do: alice.hangup }
+        - { at: 13s, do: alice.call, to: bob }
+        - { at: 22s, do: alice.hangup }
+      """)
+    #expect(counted.count == 2 && counted[0] == counted[1], "\(counted)")
+  }
+
+  @Test func `packets count until their track is given up`() throws {
+    let counted = try counted(
+      """
+      callsim: 1
+      id: t
+      run: 24s
+      peers: { alice: { profile: twilio, network: wifi }, bob: { profile: twilio, network: wifi } }
+      timeline:
+        - { at: 0s, do: bob.connect, room: daily }
+        - { at: 1s, do: alice.connect, room: daily }
+        - { at: 10.24s, do: alice.mic-off }
+        - { at: 13s, do: alice.mic-on }
+        - { at: 22s, do: alice.disconnect }
+      """)
+    #expect(counted.count == 2 && counted[0] == counted[1], "\(counted)")
+  }
+
   @Test func `a rate of the wire and of statistics is the same where media stop`() throws {
     let result = try play(
       "run: 20s",

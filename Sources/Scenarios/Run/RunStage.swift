@@ -82,6 +82,12 @@ final class RunStage {
       if let compared = outputs.compared { pairSpeech(in: window, compared) }
       if let seen = outputs.seen { pairPictures(in: window, seen) }
     }
+    let keep = { [unowned self] (subject: String, isClosing: Bool) in
+      guard sampler.reads(subject), let report = world.statistics(of: subject) else { return }
+      sampler.keep(report, of: subject, isClosing: isClosing)
+    }
+    for peer in world.peers { peer.streamsMayEnd = keep }
+    for server in world.callServers { server.streamsMayEnd = keep }
     context.statistics.report = { [unowned world] in world.statistics(of: $0) }
     watch.afterWorldEvent = { [unowned simulator] in simulator.afterEvent($0) }
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }

@@ -22,6 +22,9 @@ package final class ConnectionEnvironment {
   /// The recorded files of the device; nil for a server.
   var recordingFiles: RecordingFiles?
   var onClose: ((any PeerConnection) -> Void)?
+  /// Called with the trace subject of a connection before something that may end streams of it, or all when it is closed: a
+  /// last chance to read what they have counted.
+  var streamsMayEnd: ((_ subject: String, _ isClosing: Bool) -> Void)?
   /// Closed connections that still release their TURN allocations.
   private var lingering: [any PeerConnection] = []
   private let trace: Trace

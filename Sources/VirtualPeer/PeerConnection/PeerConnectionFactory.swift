@@ -38,6 +38,12 @@ public final class PeerConnectionFactory {
     }
   }
 
+  /// Called with the trace subject of a connection before something that may end streams of it, or all when it is closed.
+  package var streamsMayEnd: ((_ subject: String, _ isClosing: Bool) -> Void)? {
+    get { environment.streamsMayEnd }
+    set { environment.streamsMayEnd = newValue }
+  }
+
   /// Whether what the device films, or shows, is what connections send: a program in their place has pictures of its own.
   public var sendsPicturesOfDevice: Bool { stack.sendsPicturesOfDevice }
 

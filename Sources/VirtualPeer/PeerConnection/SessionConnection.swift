@@ -62,6 +62,12 @@ final class SessionConnection: PeerConnection {
     try driver.session.setICEConfiguration(configuration)
   }
 
+  /// Makes a change that may end streams.
+  private func change(_ body: (CallSession, Instant) throws(SessionError) -> Void) throws(SessionError) {
+    environment.streamsMayEnd?(subject, false)
+    try driver.perform(body)
+  }
+
   // MARK: Tracks
 
   var transceivers: [RTPTransceiver] { driver.session.rtpTransceivers }
@@ -105,7 +111,7 @@ final class SessionConnection: PeerConnection {
   }
 
   func removeTrack(_ sender: Transceiver.ID) throws(SessionError) {
-    try driver.perform { session, _ throws(SessionError) in try session.removeTrack(sender) }
+    try change { session, _ throws(SessionError) in try session.removeTrack(sender) }
     tracksChanged()
   }
 
@@ -152,7 +158,7 @@ final class SessionConnection: PeerConnection {
   }
 
   func setDirection(_ direction: MediaDirection, of transceiver: Transceiver.ID) throws(SessionError) {
-    try driver.perform { session, _ throws(SessionError) in try session.setDirection(direction, of: transceiver) }
+    try change { session, _ throws(SessionError) in try session.setDirection(direction, of: transceiver) }
   }
 
   func setCodecPreferences(_ codecs: [CodecCapability], of transceiver: Transceiver.ID) throws(SessionError) {
@@ -162,7 +168,7 @@ final class SessionConnection: PeerConnection {
   func codecs(for kind: MediaKind) -> [CodecCapability] { driver.session.codecs(for: kind) }
 
   func stop(_ transceiver: Transceiver.ID) throws(SessionError) {
-    try driver.perform { session, _ throws(SessionError) in try session.stop(transceiver) }
+    try change { session, _ throws(SessionError) in try session.stop(transceiver) }
     tracksChanged()
   }
 
@@ -231,15 +237,11 @@ final class SessionConnection: PeerConnection {
   func createAnswer() throws(SessionError) -> SessionDescriptionText { try driver.session.createAnswer() }
 
   func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
-    try driver.perform { session, now throws(SessionError) in
-      try session.setLocalDescription(description, at: now)
-    }
+    try change { session, now throws(SessionError) in try session.setLocalDescription(description, at: now) }
   }
 
   func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
-    try driver.perform { session, now throws(SessionError) in
-      try session.setRemoteDescription(description, at: now)
-    }
+    try change { session, now throws(SessionError) in try session.setRemoteDescription(description, at: now) }
   }
 
   /// Adds a remote candidate (`candidate:…`), or with nil the end of candidates.
@@ -258,6 +260,7 @@ final class SessionConnection: PeerConnection {
   /// most.
   func close() {
     guard !isClosed else { return }
+    environment.streamsMayEnd?(subject, true)
     isClosed = true
     delegate = nil
     audioLevelObserver = nil

@@ -131,6 +131,12 @@ package final class CallServerHost {
     connections.reports(where: isWanted)
   }
 
+  /// Called with the trace subject of a connection before something that may end streams of it, or all when it is closed.
+  package var streamsMayEnd: ((_ subject: String, _ isClosing: Bool) -> Void)? {
+    get { connections.streamsMayEnd }
+    set { connections.streamsMayEnd = newValue }
+  }
+
   package func statistics(of subject: String) -> StatsReport? { reports { $0 == subject }.first?.report }
 
   /// Returns where a packet of a stream that the server forwards comes from; nil for other streams.

@@ -11,6 +11,10 @@ final class ServerConnections {
   private let trace: Trace
   private let name: String
   private var factories: [PeerConnectionFactory] = []
+  /// Called with the trace subject of a connection before something that may end streams of it, or all when it is closed.
+  var streamsMayEnd: ((_ subject: String, _ isClosing: Bool) -> Void)? {
+    didSet { for factory in factories { factory.streamsMayEnd = streamsMayEnd } }
+  }
 
   init(_ media: CallServerHost.Media?, runtime: HostRuntime, random: RandomSource, trace: Trace, name: String) {
     self.media = media
@@ -42,6 +46,7 @@ final class ServerConnections {
     let factory = PeerConnectionFactory(
       configuration: configuration, environment: environment, owner: name, names: .peers,
       remotes: PeerNames(media.userIDs))
+    factory.streamsMayEnd = streamsMayEnd
     factories.append(factory)
     return factory
   }

@@ -139,11 +139,15 @@ final class MetricMonitor: Monitor {
     return "another candidate pair was selected at \(Wording.time(last)), and each counts by itself\(remedy)"
   }
 
-  /// Discards the values of a closed connection; a counter of the next connection starts anew.
+  /// Discards the values of a closed connection, except what a counter came to; that of the next connection starts anew.
   private func loseConnection() {
+    let news = heard
     heard = []
     // The clock may have opened or closed the window by now, before all events at this time.
-    if span.contains(context.trace.now) { samples.beginAnew() }
+    if span.contains(context.trace.now) {
+      if metric.value.counting != nil, hasOpened { for value in news { samples.add(value, at: context.trace.now) } }
+      samples.beginAnew()
+    }
     if span.openedAt == nil || samples.count == 0 { before = nil }
     context.later { [unowned self] in look(at: $0) }
   }

@@ -142,6 +142,14 @@ package final class StatsSampler {
     for path in subject.wanted { write(path, report, subject) }
   }
 
+  /// Keeps what the streams of a connection have counted, some of which may end now, and writes it when the connection closes.
+  package func keep(_ report: StatsReport, of name: String, isClosing: Bool) {
+    guard let subject = subjects.first(where: { $0.name == name }) else { return }
+    statistics.note(report, of: name)
+    guard isClosing else { return }
+    for path in subject.wanted where path.counting != nil { write(path, report, subject) }
+  }
+
   /// Notes how old the picture of each source is that the connection receives.
   private func noteAges(of pictures: [ShownPicture], _ report: StatsReport, _ subject: Subject, at time: Instant) {
     let moment = Self.momentOfPictureAge(before: time)

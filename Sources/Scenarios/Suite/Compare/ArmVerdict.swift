@@ -198,15 +198,20 @@ extension ArmComparison {
   /// The arms that change nothing of the baseline's runs.
   package var idleArms: [String] { arms.names.filter { areEqual($0, arms.baseline) } }
 
-  /// Says of an arm that it changes nothing, or none of the numbers; nil if it does.
-  func idleText(_ arm: String) -> String? {
-    if areEqual(arm, arms.baseline) {
-      return "'\(arm)' changes nothing: its runs equal those of '\(arms.baseline)' event by event"
-    }
-    guard haveEqualNumbers(arm, arms.baseline) else { return nil }
+  /// Says of an arm that it changes nothing of the baseline, or none of the numbers; nil if it does.
+  func idleText(_ arm: String) -> String? { idleText(arm, besides: arms.baseline) }
+
+  /// Says of an arm that it is as good as an earlier one, where neither is the baseline; nil if it is none.
+  func twinText(_ arm: String) -> String? {
+    arms.names.prefix { $0 != arm }.lazy.filter { $0 != arms.baseline }.compactMap { idleText(arm, besides: $0) }.first
+  }
+
+  private func idleText(_ arm: String, besides other: String) -> String? {
+    if areEqual(arm, other) { return "'\(arm)' changes nothing: its runs equal those of '\(other)' event by event" }
+    guard haveEqualNumbers(arm, other) else { return nil }
     let question =
-      haveEqualEventCounts(arm, arms.baseline)
+      haveEqualEventCounts(arm, other)
       ? ": does the other side take what it asks for, and is there anything that it mends?" : ""
-    return "'\(arm)' changes none of these numbers in any run of '\(arms.baseline)'\(question)"
+    return "'\(arm)' changes none of these numbers in any run of '\(other)'\(question)"
   }
 }

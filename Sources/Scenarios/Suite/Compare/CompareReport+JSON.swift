@@ -37,7 +37,8 @@ extension CompareReport {
       "gaps": .strings(point.gapTexts),
       "runs": .array(point.runs.map(Self.json)), "unscored": .strings(point.unscoredTexts),
       "opus": .object(point.arms.names.map { JSON.Member($0, .array(point.sentOpus(of: $0).map(\.json))) }),
-      "notes": .strings(point.arms.names.compactMap(point.idleText) + CodecNotes(point).lines),
+      "notes": .strings(
+        point.arms.names.compactMap { point.idleText($0) ?? point.twinText($0) } + CodecNotes(point).lines),
       "numbers": .array(point.numbers.indices.map { json(ofNumber: $0, at: index) }),
     ]
   }

@@ -139,7 +139,9 @@ package struct CompareText {
       groups[group].texts.append(
         sign == 0 ? measured.name : "\(measured.name) \(Self.change(difference, measured))")
     }
-    let lines = groups.filter { !$0.texts.isEmpty }.map { "\(names), \($0.word): \($0.texts.joined(separator: "; "))" }
+    let twin = point.twinText(arm).map { [$0] } ?? []
+    let lines =
+      twin + groups.filter { !$0.texts.isEmpty }.map { "\(names), \($0.word): \($0.texts.joined(separator: "; "))" }
     guard !few.isEmpty else { return lines }
     return lines + [
       "\(names), no interval, which takes at least \(MeanEstimate.leastCount) pairs: \(few.joined(separator: "; "))"
