@@ -41,6 +41,30 @@ import Testing
     #expect(report.json(.current)["points"]?.array?.first?["gaps"]?.strings.first == gap.text)
   }
 
+  @Test func `of a stream that is given up in one arm there is no number beside one that is not`() throws {
+    let text = """
+      callsim: 1
+      id: t
+      media: synthetic
+      compare:
+        arms: { keeps: { alice.settings.turn-off: disable }, gives-up: { alice.settings.turn-off: unpublish } }
+        measure: [{ metric: alice.stats.outbound-rtp.audio.targetBitrate, window: [4s, 10s] }]
+      peers: { alice: { profile: twilio, network: wifi }, bob: { profile: twilio, network: wifi } }
+      timeline:
+        - { at: 0s, do: bob.connect, room: daily }
+        - { at: 1s, do: alice.connect, room: daily }
+        - { at: 5s, do: alice.mic-off }
+        - { at: 8s, do: alice.mic-on }
+        - { id: bye, at: 11s, do: alice.disconnect }
+      expect:
+        - { count: alice.roomDidConnect, eq: 1 }
+      """
+    let point = try #require(Compared.points(text, seeds: 1).first)
+    let number = try #require(point.numbers.first)
+    #expect(number.values(of: "keeps").count == 1 && number.values(of: "gives-up").isEmpty)
+    #expect(number.lacks["gives-up"] != nil)
+  }
+
   @Test func `a difference from a call that ended early was not put to the test`() throws {
     let point = try Self.played(Self.share, expect: "  - { delta: \(Self.share), arms: [b, a], gt: -100% }")
     let finding = try #require(point.findings.first)

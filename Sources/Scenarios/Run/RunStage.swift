@@ -82,7 +82,7 @@ final class RunStage {
       if let compared = outputs.compared { pairSpeech(in: window, compared) }
       if let seen = outputs.seen { pairPictures(in: window, seen) }
     }
-    let keep = { [unowned self] (subject: String, isClosing: Bool) in
+    let keep = { [unowned world, unowned sampler] (subject: String, isClosing: Bool) in
       guard sampler.reads(subject), let report = world.statistics(of: subject) else { return }
       sampler.keep(report, of: subject, isClosing: isClosing)
     }

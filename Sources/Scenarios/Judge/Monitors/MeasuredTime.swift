@@ -6,15 +6,16 @@ internal import Vocabulary
 /// For how long of a window a number of an arm could be measured, however much arrived meanwhile.
 ///
 /// A statistic of samples can be measured while its connection reports what it tells of: an incoming stream is
-/// reported from its first packet on, whether more come or not. What tells of speech is measured while somebody speaks, and
+/// reported from its first packet on, whether more come or not, an outgoing one while its track is sent. What tells of speech is measured while somebody speaks, and
 /// the device that plays it runs. Anything that counts over the window can be measured
 /// during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer, while
 /// any peer has one.
 final class MeasuredTime {
   private let context: MonitorContext
   private let countsReports: Bool
-  /// The type and the kind of the entry in reports without which there is no sample; nil for any report.
-  private let entry: (type: String, kind: String)?
+  /// The value that a report must have, or an entry of the kind of media that it must have; nil for any report.
+  private let reported: ValuePath?
+  private let received: String?
   /// The connection whose speech it tells of; nil for any other.
   private let speaking: String?
   /// For how long somebody had spoken when the window opened, and at the last look within it.
@@ -33,7 +34,8 @@ final class MeasuredTime {
     let value = metric.value
     countsReports =
       value.isSampled && !metric.isGrowth && value.name != HarnessEvents.recovery.name
-    entry = Self.entry(of: value.name)
+    reported = value.isStatistic ? value : nil
+    received = Self.receivedKind(of: value.name)
     speaking = SpeechLoss.names.contains(value.name) && countsReports ? value.subject : nil
     guard !countsReports else { return }
     for subject in subjects(of: value, context.scenario) {
@@ -61,7 +63,9 @@ final class MeasuredTime {
   func start(_ subject: String, onReport: @escaping () -> Void) {
     guard countsReports else { return }
     context.statistics.receive(subject) { [unowned self] report in
-      guard entry.map({ report.first($0.type, kind: $0.kind) != nil }) ?? true else { return }
+      guard received.map({ report.first("inbound-rtp", kind: $0) != nil }) ?? true,
+        reported.map({ context.statistics.value(of: $0, in: report) != nil }) ?? true
+      else { return }
       heard += 1
       onReport()
     }
@@ -114,7 +118,8 @@ final class MeasuredTime {
     return ends.isEmpty ? scenario.peers.map(\.name) : ends
   }
 
-  private static func entry(of name: String) -> (type: String, kind: String)? {
+  /// Returns the kind of received media that a derived value tells of; nil for other values.
+  private static func receivedKind(of name: String) -> String? {
     let audio: Set<String> = [
       HarnessEvents.meanOpinionScore.name, HarnessEvents.concealment.name, HarnessEvents.mouthToEar.name,
     ]
@@ -122,9 +127,7 @@ final class MeasuredTime {
       HarnessEvents.frameDelay.name, HarnessEvents.pictureAge.name, HarnessEvents.peakSignalToNoise.name,
       HarnessEvents.structuralSimilarity.name,
     ]
-    if audio.union(SpeechMeter.names).contains(name) { return ("inbound-rtp", "audio") }
-    if video.contains(name) { return ("inbound-rtp", "video") }
-    let parts = name.split(separator: ".").map(String.init)
-    return parts.count > 3 && parts[0] == "stats" && parts[1] == "inbound-rtp" ? (parts[1], parts[2]) : nil
+    if audio.union(SpeechMeter.names).contains(name) { return "audio" }
+    return video.contains(name) ? "video" : nil
   }
 }
