@@ -36,6 +36,26 @@ import Testing
     #expect(point.idleText("b")?.hasSuffix("and is there anything that it mends?") == true)
   }
 
+  @Test(arguments: [
+    ("{ alice.audio.codecs: [red, opus] }", true), ("{ alice.audio: { stereo: true }, bob.audio.ptime: 20ms }", true),
+    ("{ alice.audio.codecs: [red, opus], bob.audio.codecs: [opus, red] }", false),
+    ("{ alice.audio.fec: false }", false),
+    ("{ alice.audio.codecs: [red, opus], alice.clock: { drift: 1ppm } }", false),
+  ])
+  func `settings of audio that the other side does not take are told, whatever the channel makes of them`(
+    _ other: String, isAlike: Bool
+  ) throws {
+    let text = Compared.text(
+      "{ a: {}, b: \(other) }", line: ", loss: 5%, jitter: { dist: normal, amount: 15ms, order: allow }",
+      expect: "  - { delta: bob.q.mouth_to_ear, arms: [b, a], lt: 1s }", measure: "[bob.q.mouth_to_ear]", media: "real")
+    let point = try #require(Compared.points(text).first)
+    #expect(point.sendAlike("a", "b") == isAlike)
+    var other = point
+    other.setSamples(["a": [1: 0.1, 2: 0.2, 3: 0.3], "b": [1: 0.2, 2: 0.2, 3: 0.2]])
+    #expect(!other.haveEqualNumbers("a", "b"))
+    #expect(other.findings.map(\.kind) == (isAlike ? [.vacuous] : []))
+  }
+
   @Test func `arms that are equal are told beside a baseline that is not`() throws {
     let text = Compared.text(
       "{ a: {}, b: { alice.audio.ptime: 60ms }, c: { alice.audio: { ptime: 60ms, red: 0 } } }",

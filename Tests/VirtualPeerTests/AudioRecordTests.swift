@@ -76,7 +76,7 @@ import Testing
   @Test func `the sound in a packet is that of the stream`() {
     let record = AudioRecord()
     var position = RecordingPosition(AudioPosition(ssrc: 7, timestamp: 80), clockRate: 8_000, codecDelay: .zero)
-    position.packetDuration = .milliseconds(40)
+    position.format.packetDuration = .milliseconds(40)
     record.record(position, at: .zero + .milliseconds(10))
     #expect(record.packetDuration(of: 7) == .milliseconds(40))
     #expect(record.packetDuration(of: 8) == nil)

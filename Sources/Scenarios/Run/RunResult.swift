@@ -71,6 +71,9 @@ public struct RunResult: Hashable, Sendable {
   /// The sizes of the pictures that each camera took, in order, for the arms of a comparison; empty without arms.
   package var pictureSizes: [String: [String]] = [:]
 
+  /// How the sound of each peer was sent, in the order in which it was, for the arms of a comparison; empty without arms.
+  package var audioFormats: [String: [String]] = [:]
+
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []
 

@@ -124,8 +124,10 @@ public struct SingleRun {
       result.sentOpus = stage.world.peers.map(SentOpus.init).filter { !$0.isEmpty }
       result.receptions = stage.reception?.receptions ?? Receptions()
       result.deeds = deeds(stage)
-      for peer in stage.world.peers where !peer.videoRecord.takenSizes.isEmpty {
-        result.pictureSizes[peer.name] = peer.videoRecord.takenSizes.map { "\($0.width)x\($0.height)" }
+      for peer in stage.world.peers {
+        let (sizes, formats) = (peer.videoRecord.takenSizes, peer.audioRecord.formats)
+        if !sizes.isEmpty { result.pictureSizes[peer.name] = sizes.map { "\($0.width)x\($0.height)" } }
+        if !formats.isEmpty { result.audioFormats[peer.name] = formats.map { "\($0)" } }
       }
     }
     if let window = stage.comparedWindow, let opened = window.openedAt {

@@ -24,8 +24,10 @@ package final class AudioRecord {
   /// Ten seconds of frames of 10 ms: more than any playout delay.
   private static let capacity = 1_024
   private var streams: [UInt32: Stream] = [:]
-  /// What the packets of each stream carry, and how much sound is in one.
-  private var packets: [UInt32: (sent: OpusPacketCounts, duration: Interval)] = [:]
+  /// What the packets of each stream carry, and how.
+  private var packets: [UInt32: (sent: OpusPacketCounts, format: SentAudioFormat)] = [:]
+  /// How sound was sent, without repetitions.
+  package private(set) var formats: [SentAudioFormat] = []
   /// The sample that the speaker played last for each connection, and the time it began; nil if it was concealed or
   /// none.
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
@@ -60,7 +62,8 @@ package final class AudioRecord {
     let recorded = Recorded(recorded: position, end: now, isSpeech: position.isSent && level >= Self.quietestSpeech)
     if recorded.isSpeech { onSpeech?() }
     let ssrc = position.position.ssrc
-    packets[ssrc] = (position.sent, position.packetDuration)
+    if packets[ssrc]?.format != position.format, !formats.contains(position.format) { formats.append(position.format) }
+    packets[ssrc] = (position.sent, position.format)
     var stream = streams[ssrc] ?? Stream()
     streams[ssrc] = nil
     if stream.frames.count < Self.capacity {
@@ -88,7 +91,7 @@ package final class AudioRecord {
   package var sentPackets: [OpusPacketCounts] { packets.sorted { $0.key < $1.key }.map(\.value.sent) }
 
   /// Returns how much sound is in a packet of a stream of this peer's microphone; nil for one of another peer.
-  package func packetDuration(of ssrc: UInt32) -> Interval? { packets[ssrc]?.duration }
+  package func packetDuration(of ssrc: UInt32) -> Interval? { packets[ssrc]?.format.packetDuration }
 
   /// Returns whether a stream is one of this peer's microphone.
   package func sends(_ ssrc: UInt32) -> Bool { streams[ssrc] != nil }

@@ -38,8 +38,8 @@ package struct RecordingPosition: Hashable, Sendable {
   package var isOfDigits = false
   /// Whether what is recorded is sent.
   package var isSent: Bool { !isMuted && !isOfDigits }
-  /// The sound in one packet.
-  package var packetDuration = Interval.milliseconds(20)
+  /// How the sound is sent.
+  package var format = SentAudioFormat()
   /// What the stream's packets carry so far.
   package var sent = OpusPacketCounts()
 

@@ -32,6 +32,7 @@ final class AudioSendStream {
   private var clock: SendingClock
   private var gate = DTXGate()
   private var counts = OpusPacketCounts()
+  private var format = SentAudioFormat()
   /// The comfort noise in pauses, and its payload type; nil unless it is used.
   private var noise: (encoder: ComfortNoiseEncoder, payloadType: UInt8)?
   private var noiseGate = DTXGate(refreshInterval: .milliseconds(100))
@@ -71,6 +72,7 @@ final class AudioSendStream {
     scratch = .allocate(capacity: Self.maximumPayload)
     wrapped = .allocate(capacity: Self.maximumPayload)
     setHelpers(media, codec)
+    noteFormat()
   }
 
   deinit {
@@ -109,6 +111,7 @@ final class AudioSendStream {
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
     negotiated = (media, codec)
     setHelpers(media, codec)
+    noteFormat()
     reconsider()
   }
 
@@ -139,6 +142,15 @@ final class AudioSendStream {
     guard limit != self.limit else { return }
     self.limit = limit
     reconsider()
+  }
+
+  /// Notes how the sound is sent, whatever limits its bitrate for the moment.
+  private func noteFormat() {
+    let encoding = AudioEncoding(settings, negotiated.media, negotiated.codec)
+    format = SentAudioFormat(encoding, settings)
+    format.repeatedPackets = redundancy == nil ? 0 : settings.redundantPackets
+    format.hasComfortNoise = noise != nil
+    format.hasEvents = eventPayloadType != nil
   }
 
   private func reconsider() {
@@ -201,7 +213,7 @@ final class AudioSendStream {
       AudioPosition(ssrc: rtp.ssrc, timestamp: rtp.timestamp(of: ticks)), clockRate: negotiated.codec.clockRate,
       codecDelay: encoder.delay)
     position.sent = counts
-    position.packetDuration = encoder.packetDuration.interval
+    position.format = format
     position.isOfDigits = !events.isIdle
     return position
   }

@@ -158,7 +158,7 @@ public struct WireQuantity: Sendable, Equatable {
       switch self {
       case .media: "RTP packets that left peers, or with `to` reached one"
       case .packets: "packets that left peers, or with `to` reached one"
-      case .bytes: "what they carry in UDP or TCP, in bytes"
+      case .bytes: "what they carry in UDP, or in TCP with its headers, in bytes"
       case .cleartext: "media packets that crossed it unprotected"
       case .rtpBytes: "RTP packets with their headers and SRTP tags, in bytes"
       case .rtpHeaderBytes: "the headers of RTP packets with their extensions, in bytes"

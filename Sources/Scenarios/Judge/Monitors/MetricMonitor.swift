@@ -231,8 +231,11 @@ final class MetricMonitor: Monitor {
     if let measuredTime, let opened = span.openedAt {
       (ruling.opened, ruling.closed) = (opened, span.closedAt ?? time)
       ruling.measuredTime =
-        metric.value.name == HarnessEvents.mouthToEar.name
-        ? StatsSampler.period * Int64(samples.count) : measuredTime.time(from: opened, to: span.closedAt ?? time)
+        switch metric.value.name {
+        case HarnessEvents.mouthToEar.name: StatsSampler.period * Int64(samples.count)
+        case let name where SpeechMeter.names.contains(name): SpeechMeter.speechInValue * Int64(samples.count)
+        default: measuredTime.time(from: opened, to: span.closedAt ?? time)
+        }
     }
     let text = "\(statistic) is \(metric.text(of: number)), \(origin)"
     guard metric.across == .run else { return ruling.decide(.shared, at: time, "in this run \(text)") }

@@ -26,6 +26,8 @@ package struct ArmComparison: Sendable {
     package let deeds: [String: Instant]
     /// The sizes of the pictures that each camera took, in order.
     package let pictureSizes: [String: [String]]
+    /// How the sound of each peer was sent.
+    package let audioFormats: [String: [String]]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -75,7 +77,8 @@ package struct ArmComparison: Sendable {
         cpuSeconds: result.cpuSeconds,
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
-        receptions: result.receptions, deeds: result.deeds, pictureSizes: result.pictureSizes))
+        receptions: result.receptions, deeds: result.deeds, pictureSizes: result.pictureSizes,
+        audioFormats: result.audioFormats))
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {
@@ -169,6 +172,9 @@ package struct ArmComparison: Sendable {
     }
     settle()
   }
+
+  /// Whether some peer is a program.
+  var hasProgram: Bool { entry.cell.scenario.peers.contains { $0.stack == .external } }
 
   /// Whether some run received media.
   var isMediaReceived: Bool { runs.contains(where: \.isMediaReceived) }

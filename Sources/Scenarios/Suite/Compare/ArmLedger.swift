@@ -101,6 +101,11 @@ extension ArmComparison {
         return [finding(.vacuous, "\(delta)", actual)]
       }
     }
+    if let first = delta.arms.first?.value, let second = delta.arms.last?.value, sendAlike(first, second) {
+      let actual =
+        "sound is sent alike in every run of '\(first)' and '\(second)': the other side does not take what sets them apart"
+      return [finding(.vacuous, "\(delta)", actual)]
+    }
     if let reason = incomparable(delta) { return [finding(.vacuous, "\(delta)", reason)] }
     guard let interval = estimate.interval, let halfWidth = estimate.halfWidth, reasoned(delta).isEmpty else {
       return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]

@@ -187,6 +187,39 @@ extension ArmComparison {
     return haveEqualEventCounts(first, second) || compared.contains { Set($0.values(of: first)).count > 1 }
   }
 
+  /// Returns whether two arms differ in settings of audio alone, and none of them changes how any sound is sent: the other side
+  /// takes nothing of it. What is left of a difference is the length of descriptions.
+  func sendAlike(_ first: String, _ second: String) -> Bool {
+    let changes = zip(arms.names, arms.changes).filter { [first, second].contains($0.0) }
+    // What a program sends is unknown.
+    guard first != second, !hasProgram, changes.allSatisfy({ Self.isOfAudio($0.1) }) else { return false }
+    let (mine, others) = (formats(of: first), formats(of: second))
+    return !mine.isEmpty && mine == others && mine.values.allSatisfy { !$0.isEmpty }
+  }
+
+  private func formats(of arm: String) -> [UInt64: [String: [String]]] {
+    Dictionary(
+      runs.filter { $0.arm == arm }.map { ($0.seed, $0.audioFormats) }, uniquingKeysWith: { old, _ in old })
+  }
+
+  /// Whether all that an arm changes, as the file writes it, are settings of some peer's audio.
+  private static func isOfAudio(_ changes: String) -> Bool {
+    var (depth, paths, path) = (0, [String](), "")
+    for character in changes {
+      if "{[".contains(character) { depth += 1 }
+      if "}]".contains(character) { depth -= 1 }
+      if character == ",", depth == 0 {
+        paths.append(path)
+        path = ""
+      } else {
+        path.append(character)
+      }
+    }
+    return (paths + [path]).map { $0.prefix { $0 != ":" }.split(separator: ".") }.allSatisfy { parts in
+      parts.isEmpty || (parts.count > 1 && parts[1] == "audio")
+    }
+  }
+
   private func haveEqualEventCounts(_ first: String, _ second: String) -> Bool {
     bySeed(first, \.eventCount) == bySeed(second, \.eventCount)
   }
@@ -208,7 +241,11 @@ extension ArmComparison {
 
   private func idleText(_ arm: String, besides other: String) -> String? {
     if areEqual(arm, other) { return "'\(arm)' changes nothing: its runs equal those of '\(other)' event by event" }
-    guard haveEqualNumbers(arm, other) else { return nil }
+    guard haveEqualNumbers(arm, other) else {
+      return sendAlike(arm, other)
+        ? "'\(arm)' sends no sound otherwise than '\(other)' in any run: the other side does not take what it asks for"
+        : nil
+    }
     let question =
       haveEqualEventCounts(arm, other)
       ? ": does the other side take what it asks for, and is there anything that it mends?" : ""

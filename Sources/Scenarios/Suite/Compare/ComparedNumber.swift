@@ -133,12 +133,20 @@ extension ArmComparison {
         if let time = times[seed], time > longest?.time ?? own { longest = (other, time) }
       }
       let length = longest?.time ?? .zero
-      // Of sound that plays while somebody speaks some arms have less, which lose more.
+      // Of sound that plays while somebody speaks some arms have less, which lose more. What is compared with what was said
+      // comes by the 2.5 s.
       let tolerance =
         growsWithTime
-        ? Self.growthTolerance : measures(HarnessEvents.mouthToEar.name) ? length / 2 : Self.tolerance(of: length)
+        ? Self.growthTolerance
+        : measures(HarnessEvents.mouthToEar.name)
+          ? length / 2 : isOfWholeSpeech ? length / 10 : Self.tolerance(of: length)
       guard let longest, longest.time - own > tolerance else { return nil }
       return .short(own, than: longest.arm, longest.time)
+    }
+
+    /// Whether its samples tell of 2.5 s of speech each.
+    private var isOfWholeSpeech: Bool {
+      if case .metric(let metric) = kind { SpeechMeter.names.contains(metric.value.name) } else { false }
     }
 
     /// Returns why the value of a run cannot be compared with that of another arm and the same seed: its window opened

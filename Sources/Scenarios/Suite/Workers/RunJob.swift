@@ -162,7 +162,7 @@ enum WorkerReply {
           + (result.material.map { [.init("material", .unsigned($0))] } ?? [])
           + (result.receptions == Receptions() ? [] : [.init("receptions", result.receptions.json)])
           + Self.times("deeds", result.deeds)
-          + (result.pictureSizes.isEmpty ? [] : [.init("pictures", Self.sizes(result.pictureSizes))])
+          + Self.words("pictures", result.pictureSizes) + Self.words("formats", result.audioFormats)
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
@@ -174,14 +174,15 @@ enum WorkerReply {
     numbers.isEmpty ? [] : [.init(key, .array(numbers.map { .unsigned($0) }))]
   }
 
-  private static func sizes(_ sizes: [String: [String]]) -> JSON {
-    .object(sizes.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .array($0.value.map { .string($0) })) })
+  private static func words(_ key: String, _ words: [String: [String]]) -> [JSON.Member] {
+    let members = words.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .array($0.value.map { .string($0) })) }
+    return members.isEmpty ? [] : [.init(key, .object(members))]
   }
 
-  private static func sizes(_ json: JSON?) -> [String: [String]] {
+  private static func words(_ json: JSON?) -> [String: [String]] {
     guard case .object(let members)? = json else { return [:] }
-    let sizes = members.map { ($0.key, $0.value.array?.compactMap(\.string) ?? []) }
-    return Dictionary(sizes, uniquingKeysWith: { old, _ in old })
+    let words = members.map { ($0.key, $0.value.array?.compactMap(\.string) ?? []) }
+    return Dictionary(words, uniquingKeysWith: { old, _ in old })
   }
 
   private static func times(_ key: String, _ times: [String: Instant]) -> [JSON.Member] {
@@ -213,7 +214,8 @@ enum WorkerReply {
       result.material = json["material"]?.unsigned
       result.receptions = json["receptions"].map(Receptions.init) ?? Receptions()
       result.deeds = Self.times(json["deeds"])
-      result.pictureSizes = Self.sizes(json["pictures"])
+      result.pictureSizes = Self.words(json["pictures"])
+      result.audioFormats = Self.words(json["formats"])
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []

@@ -5,6 +5,7 @@ internal import CallCore
 package final class SpeechMeter {
   /// The amount of speech behind a value: an utterance, and several times what STOI needs.
   private static let length = 250
+  static let speechInValue = Interval.milliseconds(10) * Int64(length)
   /// A frame of 10 ms is speech from -50 dBov on.
   private static let threshold = 0.00316 * 32_768
   /// The number of silent frames that are kept after speech, in which what is heard may linger.
@@ -27,7 +28,7 @@ package final class SpeechMeter {
   }
 
   /// The names of the values.
-  static let names: Set<String> = [
+  package static let names: Set<String> = [
     HarnessEvents.intelligibility.name, HarnessEvents.extendedIntelligibility.name,
     HarnessEvents.logSpectralDistance.name,
   ]
