@@ -53,6 +53,19 @@ public struct ProfileVocabulary: Sendable {
     self.connections = connections
   }
 
+  /// Returns the vocabulary of another app of the same product: the names are the product's, but for what its users do
+  /// and scenarios set.
+  ///
+  /// - Parameter actions: the names of those actions of the product that the app has.
+  public func app(
+    _ profile: String, _ summary: String, actions names: Set<String>, settings: [ParameterDeclaration] = []
+  ) -> ProfileVocabulary {
+    ProfileVocabulary(
+      profile: profile, summary: summary, machines: machines, actions: actions.filter { names.contains($0.name) },
+      messages: messages, events: events, endCodes: endCodes, errorCodes: errorCodes, values: values,
+      settings: settings, servers: servers, connections: connections)
+  }
+
   /// The profile's main state machine, or nil if it declares none.
   public var mainMachine: StateMachine? { machines.first }
 

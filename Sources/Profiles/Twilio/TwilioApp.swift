@@ -1,57 +1,49 @@
 internal import CallCore
+internal import SCTP
 public import VirtualPeer
 internal import Vocabulary
 
 /// The Twilio Video app: the user's actions, the app's own policy, and one room at a time.
 public final class TwilioApp: CallApp {
   private let environment: PeerEnvironment
-  private let callbacks: TwilioCallbacks
-  private let settings: TwilioSettings
+  private let sdk: TwilioVideoSDK
+  private var settings: TwilioSettings { sdk.settings }
   private var room: TwilioRoom?
   private var account: TwilioAccount?
-  private var roomCount = 0
+  private var microphone: TwilioLocalAudioTrack?
+  private var camera: TwilioLocalVideoTrack?
+  private var source: TwilioCameraSource?
   /// What the user wants on, in a room and before.
-  private var wantsMicrophone: Bool
-  private var wantsCamera: Bool
+  private var wantsMicrophone = false
+  private var wantsCamera = false
+  private var isCameraInterrupted: Bool { environment.device.cameraInterruption != nil }
   /// What the switches of the sample show.
-  private var switches: (microphone: Bool, camera: Bool)
+  private var switches = (microphone: false, camera: false)
 
   /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
     self.environment = environment
-    callbacks = TwilioCallbacks(environment)
-    settings = TwilioSettings(environment)
+    sdk = TwilioVideoSDK(environment: environment)
     wantsMicrophone = settings.microphone && environment.device.settings.mayRecord
     wantsCamera = settings.camera
     switches = (settings.microphone, settings.camera && environment.device.settings.hasVideo)
   }
 
   public func start() {
-    let trace = environment.trace
-    trace.set("room.sid", "none")
-    trace.set("signalling.state", TwilioLink.State.early.rawValue)
-    for name in ["mic", "camera"] {
-      trace.set("\(name).on", false)
-      trace.set("\(name).sent", false)
-      trace.set("\(name).published", false)
-      trace.set("\(name).sid", "none")
-    }
-    for name in ["published", "sent", "received"] { trace.set("data-track.\(name)", 0) }
-    showSwitches()
-    _ = TwilioRoster(trace, callbacks)
+    sdk.start()
+    for name in ["mic", "camera"] { environment.trace.set("\(name).on", false) }
+    show()
   }
 
   public func perform(_ action: UserAction) throws(ActionError) {
     switch action.name {
     case "connect": try connect(to: action.values.text("room") ?? "")
     case "disconnect":
-      guard let room, !room.isOver else { throw ActionError("in no room") }
-      room.disconnect()
-    case "mic-off", "mic-on": try switchMicrophone(action.name == "mic-on")
+      try liveRoom().disconnect()
+      show()
+    case "mic-off", "mic-on": switchMicrophone(action.name == "mic-on")
     case "camera-off", "camera-on": try switchCamera(action.name == "camera-on")
-    case "publish":
-      guard let room, !room.isOver else { throw ActionError("in no room") }
-      try room.publish(action.values.text("track-name") ?? "")
+    case "publish": try publish(action.values.text("track-name") ?? "")
     case "publish-data", "unpublish-data", "send-message": try performOnData(action)
     default:
       let account = account ?? TwilioAccount(environment)
@@ -60,8 +52,13 @@ public final class TwilioApp: CallApp {
     }
   }
 
-  private func performOnData(_ action: UserAction) throws(ActionError) {
+  private func liveRoom() throws(ActionError) -> TwilioRoom {
     guard let room, !room.isOver else { throw ActionError("in no room") }
+    return room
+  }
+
+  private func performOnData(_ action: UserAction) throws(ActionError) {
+    let room = try liveRoom()
     let name = action.values.text("track-name") ?? ""
     switch action.name {
     case "publish-data": try room.publishData(name, try TwilioDataArguments.settings(of: action))
@@ -70,72 +67,146 @@ public final class TwilioApp: CallApp {
     }
   }
 
-  /// Shows what the switches of the sample say: what the user asked for, whatever became of it.
-  private func showSwitches() {
-    guard settings.isSampleCode else { return }
-    environment.trace.set("mic.on", switches.microphone)
-    environment.trace.set("camera.on", switches.camera && environment.device.cameraInterruption == nil)
+  /// Shows what is on: of the sample what the user asked for, whatever became of it.
+  private func show() {
+    let isInRoom = room.map { !$0.isOver } ?? false
+    let sample = settings.isSampleCode
+    environment.trace.set("mic.on", sample ? switches.microphone : isInRoom && microphone?.isEnabled ?? false)
+    environment.trace.set(
+      "camera.on",
+      sample ? switches.camera && !isCameraInterrupted : isInRoom && camera?.isEnabled ?? false)
   }
+
+  // MARK: The room
+
+  private func connect(to name: String) throws(ActionError) {
+    if let room, !room.isOver { throw ActionError("in a room already") }
+    (microphone, camera) = (nil, nil)
+    if wantsMicrophone { microphone = TwilioLocalAudioTrack(sdk, name: settings.microphoneName) }
+    if wantsCamera { startCamera() }
+    let options = TwilioConnectOptions(token: sdk.accessToken(for: name)) {
+      $0.roomName = name
+      $0.audioTracks = microphone.map { [$0] } ?? []
+      $0.videoTracks = camera.map { [$0] } ?? []
+    }
+    room = try sdk.connect(options: options, delegate: self)
+    show()
+  }
+
+  /// Publishes one more track of the microphone.
+  private func publish(_ name: String) throws(ActionError) {
+    guard let participant = try liveRoom().localParticipant else { throw ActionError("not in the room yet") }
+    guard let track = TwilioLocalAudioTrack(sdk, name: name) else {
+      throw ActionError("the user does not permit recording")
+    }
+    participant.publishAudioTrack(track)
+  }
+
+  // MARK: Microphone and camera
 
   /// Whether a switch reaches nothing: that of the sample publishes through the room, and keeps nothing for one to come.
   private var isSwitchLost: Bool { settings.isSampleCode && room?.isOver ?? true }
 
-  private var hasCamera: Bool {
-    environment.device.settings.hasVideo && environment.device.settings.camera != nil
+  private func switchMicrophone(_ isOn: Bool) {
+    switches.microphone = isOn
+    // Without the permission to record there is no track, and nothing is shown as on.
+    if !isSwitchLost { wantsMicrophone = isOn && environment.device.settings.mayRecord }
+    publishWhatIsWanted()
   }
 
-  private func switchMicrophone(_ isOn: Bool) throws(ActionError) {
-    switches.microphone = isOn
-    showSwitches()
-    guard !isSwitchLost else { return }
-    // Without the permission to record there is no track, and nothing is shown as on.
-    wantsMicrophone = isOn && environment.device.settings.mayRecord
-    try room?.setMicrophone(wantsMicrophone)
+  private var hasCamera: Bool {
+    environment.device.settings.hasVideo && environment.device.settings.camera != nil
   }
 
   private func switchCamera(_ isOn: Bool) throws(ActionError) {
     // The sample does not look at what the capture came to.
     guard hasCamera || settings.isSampleCode else { throw ActionError("the device has no camera") }
     switches.camera = isOn
-    showSwitches()
+    if hasCamera, !isSwitchLost { wantsCamera = isOn }
+    publishWhatIsWanted()
+  }
+
+  private func startCamera() {
     guard hasCamera else { return }
-    guard !isSwitchLost else { return }
-    wantsCamera = isOn
-    try room?.setCamera(isOn)
+    let source = TwilioCameraSource(sdk, delegate: self)
+    self.source = source
+    source.startCapture()
+    camera = TwilioLocalVideoTrack(source: source, enabled: !isCameraInterrupted, name: "camera")
   }
 
-  private func connect(to name: String) throws(ActionError) {
-    if let room, !room.isOver { throw ActionError("in a room already") }
-    roomCount += 1
-    let room = TwilioRoom(name, environment, settings, callbacks, number: roomCount)
-    self.room = room
-    room.isCameraInterrupted = environment.device.cameraInterruption != nil
-    showSwitches()
-    room.connect(microphone: wantsMicrophone, camera: wantsCamera && hasCamera)
-  }
-
-  public func networkChanged() { room?.networkChanged() }
-
-  public func deviceChanged(_ change: DeviceChange) {
-    switch change {
-    case .audioInterruptionEnded(shouldResume: true), .appState(.active): room?.resumeAudio()
-    case .cameraInterrupted: setCameraInterrupted(true)
-    case .cameraInterruptionEnded: setCameraInterrupted(false)
-    case .appState(.background): room?.leftForeground()
-    case .appState, .audioInterruptionBegan, .audioInterruptionEnded: break
+  /// Brings the tracks in line with what the user wants, which has to wait while the room is not connected.
+  private func publishWhatIsWanted() {
+    defer { show() }
+    guard let room, !room.isOver else { return }
+    let participant = room.localParticipant
+    if let microphone {
+      if !wantsMicrophone, settings.off == .unpublish, let participant {
+        participant.unpublishAudioTrack(microphone)
+        self.microphone = nil
+      } else {
+        microphone.isEnabled = wantsMicrophone
+      }
+    } else if wantsMicrophone, let participant {
+      microphone = TwilioLocalAudioTrack(sdk, name: settings.microphoneName)
+      if let microphone { participant.publishAudioTrack(microphone) }
+    }
+    if let camera {
+      if !wantsCamera, settings.off == .unpublish, let participant {
+        participant.unpublishVideoTrack(camera)
+        (self.camera, source) = (nil, nil)
+      } else {
+        camera.isEnabled = wantsCamera && !isCameraInterrupted
+      }
+    } else if wantsCamera, let participant {
+      startCamera()
+      if let camera { participant.publishVideoTrack(camera) }
     }
   }
 
-  private func setCameraInterrupted(_ isInterrupted: Bool) {
-    room?.setCameraInterrupted(isInterrupted)
-    showSwitches()
-  }
+  // MARK: The device
+
+  public func networkChanged() { sdk.networkChanged() }
+
+  public func deviceChanged(_ change: DeviceChange) { sdk.deviceChanged(change) }
 
   public func shutDown() {
-    callbacks.shutDown()
-    if let room, !room.isOver { room.disconnect() }
+    sdk.shutDown()
+    show()
     room = nil
     account?.shutDown()
+  }
+}
+
+extension TwilioApp: TwilioRoomDelegate, TwilioLocalParticipantDelegate, TwilioCameraSourceDelegate {
+  public func roomDidConnect(room: TwilioRoom) {
+    guard room === self.room else { return }
+    room.localParticipant?.delegate = self
+    // What the server has refused already.
+    if microphone?.isInRoom == false { microphone = nil }
+    if camera?.isInRoom == false { camera = nil }
+    publishWhatIsWanted()
+  }
+
+  public func roomDidFailToConnect(room: TwilioRoom, error: TwilioError) { show() }
+
+  public func roomDidDisconnect(room: TwilioRoom, error: TwilioError?) { show() }
+
+  public func localParticipantDidFailToPublish(
+    participant: TwilioLocalParticipant, track: TwilioLocalTrack, error: TwilioError
+  ) {
+    if track === microphone { microphone = nil }
+    if track === camera { camera = nil }
+    show()
+  }
+
+  public func cameraSourceWasInterrupted(source: TwilioCameraSource) {
+    publishWhatIsWanted()
+  }
+
+  public func cameraSourceInterruptionEnded(source: TwilioCameraSource) {
+    // The sample turns the camera on after an interruption, also one that the user had turned off.
+    if settings.isSampleCode, camera != nil { wantsCamera = true }
+    publishWhatIsWanted()
   }
 }
 

@@ -13,17 +13,30 @@ struct TwilioCallbacks {
   }
 
   /// Calls a callback of the room's delegate.
-  func room(_ name: String, error: String? = nil, participant: String? = nil) {
+  ///
+  /// - Parameter handler: What the app does in it.
+  func room(
+    _ name: String, error: String? = nil, participant: String? = nil, _ handler: @escaping () -> Void = {}
+  ) {
     queue.post { [environment] in
       let trace = environment.trace
       trace.set("callback.error", error ?? "none")
       trace.set("callback.participant", users: participant.map { [$0] } ?? [])
       trace.notify(name)
+      handler()
     }
   }
 
   /// Calls a callback about a track.
-  func track(_ name: String) { queue.post { [environment] in environment.trace.set("track.callback", name) } }
+  func track(_ name: String, _ handler: @escaping () -> Void = {}) {
+    queue.post { [environment] in
+      environment.trace.set("track.callback", name)
+      handler()
+    }
+  }
+
+  /// Calls a completion handler of the app.
+  func completion(_ handler: @escaping () -> Void) { queue.post(handler) }
 
   /// Calls the callback of a message on a data track.
   ///

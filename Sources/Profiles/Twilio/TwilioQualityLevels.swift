@@ -16,7 +16,7 @@ final class TwilioQualityLevels {
   }
 
   /// Takes the levels that the server tells.
-  func take(_ levels: JSON, of remotes: [TwilioRemote]) {
+  func take(_ levels: JSON, of remotes: [TwilioRemoteParticipant]) {
     let local = levels["local"]?.integer.flatMap(Self.level)
     var others: [String: Int] = [:]
     for entry in levels["remotes"]?.array ?? [] {

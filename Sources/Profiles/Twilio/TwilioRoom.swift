@@ -8,11 +8,18 @@ internal import Vocabulary
 
 /// One room from connect to its end: the session on the signalling link, the connection to the media server, and the
 /// tracks of both sides.
-final class TwilioRoom {
+public final class TwilioRoom {
   let environment: PeerEnvironment
   let callbacks: TwilioCallbacks
-  private let name: String
+  /// The name by which the participant has asked for it.
+  public let name: String
   let settings: TwilioSettings
+  weak var delegate: (any TwilioRoomDelegate)?
+  private(set) lazy var participant = TwilioLocalParticipant(self)
+  /// The participant on this device; nil before the room is connected.
+  public var localParticipant: TwilioLocalParticipant? { wasConnected ? participant : nil }
+  /// The other participants.
+  public var remoteParticipants: [TwilioRemoteParticipant] { roster.remotes }
   let roster: TwilioRoster
   private let quality: TwilioQualityLevels
   /// The number among the rooms of the app.
@@ -22,14 +29,14 @@ final class TwilioRoom {
   /// The failed attempts since the last link that opened.
   private var attempts = 0
   /// The token of the connect, which is good for a resumption too as long as it is valid.
-  private var token = ""
+  private let token: String
   private var session: String?
   private var sessionTimeout = TwilioRoom.usualSessionTimeout
   /// Whether the server knows this participant on the present link, so that updates may be sent.
   private var isSynced = false
   private var negotiator: Negotiator?
   var connection: (any PeerConnection)? { negotiator?.connection }
-  var tracks: [TwilioLocalTrack] = []
+  var tracks: [TwilioPublication] = []
   var dataTracks: [TwilioLocalDataTrack] = []
   /// The sids of the data tracks of others, by the channels on which they come in.
   var remoteDataTracks: [DataChannelID: String] = [:]
@@ -38,8 +45,6 @@ final class TwilioRoom {
   /// The messages that were sent and received on data tracks.
   var dataMessages = (sent: 0, received: 0)
   var trackCount = 0
-  /// Whether the device gives no pictures.
-  var isCameraInterrupted = false
   /// The revision of this participant's tracks.
   private var revision: Int64 = 0
   /// What waits for the next update.
@@ -61,29 +66,31 @@ final class TwilioRoom {
   var trace: PeerTrace { environment.trace }
   var state: String { trace.state(of: "room.state") ?? "none" }
   private(set) var isOver = false
+  private var wasConnected = false
 
   /// The session timeout without one of the server.
   private static let usualSessionTimeout = Interval.seconds(30)
 
   init(
-    _ name: String, _ environment: PeerEnvironment, _ settings: TwilioSettings, _ callbacks: TwilioCallbacks,
-    number: Int
+    _ options: TwilioConnectOptions, _ sdk: TwilioVideoSDK, _ delegate: (any TwilioRoomDelegate)?, number: Int
   ) {
-    self.name = name
-    self.environment = environment
-    self.settings = settings
-    self.callbacks = callbacks
+    name = options.roomName
+    token = options.token
+    environment = sdk.environment
+    settings = sdk.settings
+    callbacks = sdk.callbacks
+    self.delegate = delegate
     self.number = number
     roster = TwilioRoster(environment.trace, callbacks)
     quality = TwilioQualityLevels(environment.trace, callbacks)
     random = environment.random.stream("room/\(number)")
+    roster.room = self
   }
 
   // MARK: Connect
 
-  func connect(microphone: Bool, camera: Bool) {
+  func connect(_ options: TwilioConnectOptions) {
     trace.set(PeerEvents.accepted.name, true)
-    token = mintedToken()
     trace.enter("room.state", "connecting", on: "connect")
     environment.device.configureAudioSession(category: .playAndRecord, mode: .videoChat, options: [])
     environment.device.setAudioSessionActive(true)
@@ -92,8 +99,8 @@ final class TwilioRoom {
     negotiator.changed = { [weak self] in self?.changed($0) }
     negotiator.happened = { [weak self] in self?.happened($0) }
     attempt("53400") { () throws(SessionError) in
-      if microphone { try add(.audio, settings.microphoneName) }
-      if camera { try add(.video, "camera") }
+      for track in options.audioTracks { try add(track) }
+      for track in options.videoTracks { try add(track) }
       // Without a track there is still a section, for the tracks of others.
       if tracks.isEmpty { try negotiator.connection.addTransceiver(.audio, TransceiverInit(direction: .recvonly)) }
       try negotiator.offer()
@@ -113,12 +120,6 @@ final class TwilioRoom {
     }
   }
 
-  private func mintedToken() -> String {
-    TwilioToken.text(
-      settings.token, identity: settings.identity, room: name, validFor: settings.tokenTime,
-      at: environment.clock.wallClock.unixSeconds(at: environment.clock.now))
-  }
-
   // MARK: The link
 
   private func openLink() {
@@ -132,7 +133,7 @@ final class TwilioRoom {
   }
 
   private func linkOpened() {
-    let participant: JSON = participant
+    let participant = participantJSON
     pending = (false, false, false)
     guard let session else {
       return send(
@@ -187,7 +188,7 @@ final class TwilioRoom {
 
   // MARK: Sending
 
-  private var participant: JSON {
+  private var participantJSON: JSON {
     ["revision": .integer(revision), "tracks": .array(tracks.map(\.json) + dataTracks.map(\.json))]
   }
 
@@ -222,7 +223,7 @@ final class TwilioRoom {
     send(
       "update",
       [
-        ("session", .string(session)), ("participant", parts.tracks ? participant : nil),
+        ("session", .string(session)), ("participant", parts.tracks ? participantJSON : nil),
         ("description", parts.description ? negotiator?.description : nil), ("ice", parts.ice ? negotiator?.ice : nil),
       ])
   }
@@ -347,7 +348,7 @@ final class TwilioRoom {
     cause = code
     trace.raise(code)
     trace.enter("room.state", "reconnecting", on: "signalling or media lost")
-    callbacks.room("roomIsReconnecting", error: code)
+    tell("roomIsReconnecting", error: code) { $0.roomIsReconnecting(room: $1, error: TwilioError(code: code)) }
     quality.lose()
     sessionTimer = environment.clock.schedule(after: sessionTimeout) { [weak self] in
       if let self { end(cause ?? "53001", on: "timeout, refusal or disconnect") }
@@ -360,14 +361,15 @@ final class TwilioRoom {
     switch state {
     case "connecting":
       trace.enter("room.state", "connected", on: "connected, and media")
-      callbacks.room("roomDidConnect")
+      wasConnected = true
+      tell("roomDidConnect") { $0.roomDidConnect(room: $1) }
       roster.enter()
       quality.enter()
     case "reconnecting":
       sessionTimer?.cancel()
       cause = nil
       trace.enter("room.state", "connected", on: "signalling and media back")
-      callbacks.room("roomDidReconnect")
+      tell("roomDidReconnect") { $0.roomDidReconnect(room: $1) }
       quality.enter()
     default: break
     }
@@ -377,10 +379,16 @@ final class TwilioRoom {
     }
   }
 
+  private func tell(
+    _ name: String, error: String? = nil, _ call: @escaping (any TwilioRoomDelegate, TwilioRoom) -> Void
+  ) {
+    callbacks.room(name, error: error) { if let delegate = self.delegate { call(delegate, self) } }
+  }
+
   // MARK: The end
 
   /// Leaves the room.
-  func disconnect() { end("disconnected", on: "disconnect, or the server") }
+  public func disconnect() { end("disconnected", on: "disconnect, or the server") }
 
   func end(_ code: String, on event: String) {
     guard !isOver else { return }
@@ -394,6 +402,7 @@ final class TwilioRoom {
     connection?.close()
     roster.end()
     quality.end()
+    for publication in tracks { publication.track.room = nil }
     (tracks, dataTracks, remoteDataTracks) = ([], [], [:])
     showTracks()
     trace.set("room.sid", "none")
@@ -402,6 +411,14 @@ final class TwilioRoom {
     trace.enter("room.state", "disconnected", on: event)
     trace.end(code)
     let error = code == "disconnected" ? nil : code
-    callbacks.room(wasConnecting && error != nil ? "roomDidFailToConnect" : "roomDidDisconnect", error: error)
+    if wasConnecting, let error {
+      tell("roomDidFailToConnect", error: error) {
+        $0.roomDidFailToConnect(room: $1, error: TwilioError(code: error))
+      }
+    } else {
+      tell("roomDidDisconnect", error: error) {
+        $0.roomDidDisconnect(room: $1, error: error.map(TwilioError.init))
+      }
+    }
   }
 }

@@ -4,7 +4,9 @@ internal import VirtualPeer
 final class TwilioRoster {
   private let trace: PeerTrace
   private let callbacks: TwilioCallbacks
-  private(set) var remotes: [TwilioRemote] = []
+  /// Whose delegate is told.
+  weak var room: TwilioRoom?
+  private(set) var remotes: [TwilioRemoteParticipant] = []
   /// The sids of the tracks that come in.
   private var subscribed: [String] = []
   /// The sids of those that the server has switched off.
@@ -26,13 +28,13 @@ final class TwilioRoster {
 
   /// Takes those who are in the room when this participant connects: there are no callbacks for them.
   func begin(_ list: [JSON]) {
-    remotes = list.compactMap(TwilioRemote.init).filter { $0.state != "disconnected" }
+    remotes = list.compactMap(TwilioRemoteParticipant.init).filter { $0.state != "disconnected" }
     show()
   }
 
   /// Takes the whole list after a reconnection: who left, then who is new.
   func replace(by list: [JSON]) {
-    let now = list.compactMap(TwilioRemote.init)
+    let now = list.compactMap(TwilioRemoteParticipant.init)
     for remote in remotes where !now.contains(where: { $0.sid == remote.sid && $0.state != "disconnected" }) {
       leave(remote)
     }
@@ -42,15 +44,15 @@ final class TwilioRoster {
 
   /// Takes changed participants.
   func update(_ list: [JSON]) {
-    for remote in list.compactMap(TwilioRemote.init) { update(remote) }
+    for remote in list.compactMap(TwilioRemoteParticipant.init) { update(remote) }
     show()
   }
 
-  private func update(_ remote: TwilioRemote) {
+  private func update(_ remote: TwilioRemoteParticipant) {
     guard let index = remotes.firstIndex(where: { $0.sid == remote.sid }) else {
       guard remote.state != "disconnected" else { return }
       remotes.append(remote)
-      callbacks.room("participantDidConnect", participant: remote.identity)
+      tell("participantDidConnect", remote) { $0.participantDidConnect(room: $1, participant: remote) }
       for track in remote.tracks { callbacks.track("remoteParticipantDidPublish\(track.kind.word)Track") }
       return
     }
@@ -76,9 +78,17 @@ final class TwilioRoster {
     }
   }
 
-  private func leave(_ remote: TwilioRemote) {
+  private func leave(_ remote: TwilioRemoteParticipant) {
     remotes.removeAll { $0.sid == remote.sid }
-    callbacks.room("participantDidDisconnect", participant: remote.identity)
+    tell("participantDidDisconnect", remote) { $0.participantDidDisconnect(room: $1, participant: remote) }
+  }
+
+  private func tell(
+    _ name: String, _ remote: TwilioRemoteParticipant, _ call: @escaping (any TwilioRoomDelegate, TwilioRoom) -> Void
+  ) {
+    callbacks.room(name, participant: remote.identity) { [weak room] in
+      if let room, let delegate = room.delegate { call(delegate, room) }
+    }
   }
 
   /// Takes the sids of the tracks that come in now.
@@ -137,7 +147,7 @@ final class TwilioRoster {
       }
       words[track.sid] = track.kind.word
     }
-    func names(_ isIn: (TwilioRemote) -> Bool) -> [String] { remotes.filter(isIn).map(\.identity) }
+    func names(_ isIn: (TwilioRemoteParticipant) -> Bool) -> [String] { remotes.filter(isIn).map(\.identity) }
     trace.set("roster.count", remotes.count)
     trace.set("roster", users: names { _ in true })
     trace.set("roster.reconnecting", users: names { $0.state == "reconnecting" })

@@ -21,29 +21,24 @@ enum TwilioTrackKind: String {
 }
 
 /// A local track that is published, or is to be.
-struct TwilioLocalTrack {
-  let kind: MediaKind
+struct TwilioPublication {
+  let track: TwilioLocalTrack
   /// The identifier in descriptions.
   let id: String
-  let name: String
   var priority = TwilioTrackPriority.standard
-  /// Whether the user wants it on.
-  var isWanted = true
-  /// Whether the device gives nothing for it.
-  var isInterrupted = false
-  var isEnabled: Bool { isWanted && !isInterrupted }
   /// Its sender, once it is on the connection.
   var sender: Transceiver.ID?
   /// The publication's sid; nil until the server has given one.
   var sid: String?
 
+  var kind: MediaKind { track.kind }
   /// The word for its kind in callbacks.
   var word: String { kind == .audio ? "Audio" : "Video" }
 
   var json: JSON {
     [
-      "id": .string(id), "name": .string(name), "kind": .string(kind.rawValue), "enabled": .bool(isEnabled),
-      "priority": .string(priority.rawValue),
+      "id": .string(id), "name": .string(track.name), "kind": .string(kind.rawValue),
+      "enabled": .bool(track.isEnabled), "priority": .string(priority.rawValue),
     ]
   }
 }
@@ -62,8 +57,8 @@ struct TwilioLocalDataTrack {
 }
 
 /// Another participant, as the server told of it.
-struct TwilioRemote: Equatable {
-  struct Track: Equatable {
+public struct TwilioRemoteParticipant: Equatable, Sendable {
+  struct Track: Equatable, Sendable {
     let sid: String
     let name: String
     let kind: TwilioTrackKind
@@ -77,8 +72,10 @@ struct TwilioRemote: Equatable {
     }
   }
 
-  let sid: String
-  let identity: String
+  /// The sid that the server has given it.
+  public let sid: String
+  /// The identity in its token.
+  public let identity: String
   let revision: Int64
   /// `connected`, `reconnecting` or `disconnected`.
   let state: String
