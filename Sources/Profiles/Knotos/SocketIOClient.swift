@@ -1,23 +1,35 @@
 internal import CallCore
-internal import VirtualPeer
+public import VirtualPeer
 internal import Vocabulary
 
 /// The app's Socket.IO connection: connects, answers pings, detects loss, reconnects.
 ///
-/// Events emitted while it is down are lost, as in the product's client.
-final class SocketIOClient {
-  enum State: String { case disconnected, connecting, connected }
+/// Events emitted while it is down are lost, as in the product's client. ``KnotosApp`` is written on it, and an app of your
+/// own may be.
+public final class SocketIOClient {
+  /// The states of the connection, as the value `socket.state` has them.
+  public enum State: String, Sendable {
+    /// There is none; the next attempt comes by itself.
+    case disconnected
+    /// The first answer of the server is awaited.
+    case connecting
+    /// Events go both ways.
+    case connected
+  }
 
   /// The time from a loss to the next attempt.
   static let reconnectDelay = Interval.seconds(10)
 
-  var onEvent: ((_ name: String, _ arguments: [JSON]) -> Void)?
-  var onState: ((State) -> Void)?
+  /// Called for each event of the server.
+  public var onEvent: ((_ name: String, _ arguments: [JSON]) -> Void)?
+  /// Called when the state is another.
+  public var onState: ((State) -> Void)?
   var onMalformed: (() -> Void)?
   /// Called when packets go by another transport from now on; nil is none.
   var onTransport: ((EngineIOChannel.Transport?) -> Void)?
   var onProblem: ((EngineIOChannel.Problem) -> Void)?
-  private(set) var state = State.disconnected {
+  /// The present state.
+  public private(set) var state = State.disconnected {
     didSet { if state != oldValue { onState?(state) } }
   }
 
@@ -31,12 +43,14 @@ final class SocketIOClient {
 
   private let transports: EngineIOChannel.Transports
 
-  init(environment: PeerEnvironment) {
+  /// Creates the client of a device; it does nothing before ``connect()``.
+  public init(environment: PeerEnvironment) {
     self.environment = environment
     transports = environment.settings.text("socket-transports").flatMap { .init(rawValue: $0) } ?? .websocket
   }
 
-  func connect() {
+  /// Connects to the server, and again after each loss.
+  public func connect() {
     retry?.cancel()
     retry = nil
     connectionCount += 1
@@ -53,6 +67,14 @@ final class SocketIOClient {
     watchLiveness()
   }
 
+  /// Emits an event with one object.
+  ///
+  /// - Returns: false if the socket is down and the event is lost.
+  @discardableResult
+  public func emit(_ name: String, _ members: [JSON.Member]) -> Bool {
+    emit(.event(name: name, arguments: [.object(members)], acknowledgement: nil))
+  }
+
   /// Emits an event.
   ///
   /// - Returns: false if the socket is down and the event is lost.
@@ -64,7 +86,7 @@ final class SocketIOClient {
   }
 
   /// Handles a change of the interfaces: a connection from a removed address is dead, and the OS reports it.
-  func networkChanged() {
+  public func networkChanged() {
     guard let channel else {
       if retry != nil { connect() }
       return
@@ -74,7 +96,8 @@ final class SocketIOClient {
     connect()
   }
 
-  func shutDown() {
+  /// Disconnects, and calls nothing any more.
+  public func shutDown() {
     retry?.cancel()
     retry = nil
     liveness?.cancel()

@@ -5,33 +5,22 @@ internal import Vocabulary
 /// The Vonage Video app: the user's actions, the app's own policy, and one session at a time.
 public final class VonageApp: CallApp {
   private let environment: PeerEnvironment
-  private let callbacks: VonageCallbacks
-  private let settings: VonageSettings
-  private var session: VonageSession?
+  private let sdk: VonageSDK
+  private var settings: VonageSettings { sdk.settings }
+  private var session: VonageSession? { sdk.session }
   private var account: VonageAccount?
-  private var sessionCount = 0
-  private var isInForeground = true
   /// The app's use of CallKit; nil without.
   private var calls: VonageCalls?
 
   /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
     self.environment = environment
-    callbacks = VonageCallbacks(environment)
-    settings = VonageSettings(environment)
+    sdk = VonageSDK(environment: environment)
     if settings.usesCallKit { calls = VonageCalls(self, environment) }
   }
 
   public func start() {
-    let trace = environment.trace
-    for name in ["connections", "streams", "streams.audio", "streams.video", "subscribed", "views", "video.disabled"] {
-      trace.set(name, users: [])
-    }
-    trace.set("session.mode", "none")
-    trace.set("publishers", 0)
-    environment.device.usesCustomCapturer = settings.capturer == .custom
-    // A push launches the app in the background.
-    isInForeground = !environment.device.isInBackground
+    sdk.start()
     if calls != nil { environment.pushKit.register() }
   }
 
@@ -107,29 +96,13 @@ public final class VonageApp: CallApp {
   }
 
   private func connect(to name: String) throws(ActionError) {
-    let session = try makeSession(name)
+    let session = try sdk.makeSession(name, delegate: self)
     if let calls { calls.start(name) } else { begin(session) }
   }
 
-  private func makeSession(_ name: String) throws(ActionError) -> VonageSession {
-    if let session, session.isLive {
-      environment.trace.raise("1015")
-      throw ActionError("in a session already")
-    }
-    let session = VonageSession(name, environment, settings, callbacks, number: sessionCount + 1)
-    guard session.hasParameters else {
-      environment.trace.raise("1011")
-      throw ActionError("a session's id and a token are needed")
-    }
-    return session
-  }
-
   private func begin(_ session: VonageSession) {
-    sessionCount += 1
-    self.session = session
     session.onConnected = { [weak self] in self?.calls?.connected($0) }
     session.onEnd = { [weak self] in self?.calls?.ended($0, byUser: $1) }
-    session.media.setForeground(isInForeground)
     session.connect()
   }
 
@@ -167,7 +140,7 @@ public final class VonageApp: CallApp {
   /// - Returns: false if that cannot be.
   func begin(_ id: String) -> Bool {
     do throws(ActionError) {
-      begin(try makeSession(id))
+      begin(try sdk.makeSession(id, delegate: self))
       return true
     } catch {
       return false
@@ -183,33 +156,26 @@ public final class VonageApp: CallApp {
     return true
   }
 
-  public func networkChanged() { session?.networkChanged() }
+  public func networkChanged() { sdk.networkChanged() }
 
-  public func deviceChanged(_ change: DeviceChange) {
-    switch change {
-    case .audioInterruptionEnded(shouldResume: true): resumeAudio()
-    case .appState(.background): setForeground(false)
-    case .appState(.active):
-      setForeground(true)
-      resumeAudio()
-    case .appState, .audioInterruptionBegan, .audioInterruptionEnded, .cameraInterrupted, .cameraInterruptionEnded:
-      break
-    }
-  }
-
-  private func resumeAudio() { if session?.isLive == true, calls == nil { session?.media.resumeAudio() } }
-
-  private func setForeground(_ isInForeground: Bool) {
-    self.isInForeground = isInForeground
-    session?.media.setForeground(isInForeground)
-  }
+  public func deviceChanged(_ change: DeviceChange) { sdk.deviceChanged(change) }
 
   public func shutDown() {
-    callbacks.shutDown()
-    session?.disconnect()
+    sdk.shutDown()
     calls?.shutDown()
-    session = nil
     account?.shutDown()
+  }
+}
+
+/// The app publishes when it is connected and subscribes to what others publish, if the settings say so.
+extension VonageApp: VonageSessionDelegate {
+  public func sessionDidConnect(_ session: VonageSession) {
+    guard session.state == .connected, settings.publishes, session.role != .subscriber else { return }
+    try? session.publish()
+  }
+
+  public func session(_ session: VonageSession, streamCreated stream: VonageStream) {
+    if settings.subscribes, session.state == .connected { session.media.subscribeIfNew(to: stream.id) }
   }
 }
 

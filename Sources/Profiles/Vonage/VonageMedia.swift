@@ -194,12 +194,6 @@ final class VonageMedia {
 
   // MARK: The session
 
-  /// The app's policy when the session is connected: it publishes, if the settings say so.
-  func sessionConnected() {
-    guard session.state == .connected, settings.publishes, session.role != .subscriber else { return }
-    try? publish("main")
-  }
-
   /// The messaging connection is lost. What waits for the server has time again once that is back.
   func disconnected() {
     for publisher in publishers where !publisher.isAnnounced { publisher.timer?.cancel() }

@@ -1,15 +1,19 @@
 internal import CallCore
-internal import VirtualPeer
+public import VirtualPeer
 internal import Vocabulary
 
 /// One session of the app, from connect to its end: the messaging connection, who is there, and signals.
-final class VonageSession {
+public final class VonageSession {
   enum State: String { case notConnected, connecting, connected, reconnecting, disconnecting, failed }
 
   let environment: PeerEnvironment
   let callbacks: VonageCallbacks
   let settings: VonageSettings
-  let id: String
+  private weak var sdk: VonageSDK?
+  /// Who is told what happens.
+  public weak var delegate: (any VonageSessionDelegate)?
+  /// The id of the session at the server.
+  public let id: String
   /// The number among the sessions of the app.
   private let number: Int
   private let token: String
@@ -21,7 +25,8 @@ final class VonageSession {
   private(set) var role = VonageRole.subscriber
   private(set) var isRelayed = false
   private(set) var connections: [VonageConnection] = []
-  private(set) var streams: [VonageStream] = []
+  /// The streams of other clients.
+  public private(set) var streams: [VonageStream] = []
   private(set) var media: VonageMedia!
   private var stateTimer: PeerTimer?
   private var retryTimer: PeerTimer?
@@ -48,13 +53,12 @@ final class VonageSession {
   /// Whether the session has a messaging connection, or hopes for it.
   var isLive: Bool { !isOver }
 
-  init(
-    _ id: String, _ environment: PeerEnvironment, _ settings: VonageSettings, _ callbacks: VonageCallbacks, number: Int
-  ) {
+  init(_ id: String, _ sdk: VonageSDK, number: Int) {
     self.id = id
-    self.environment = environment
-    self.settings = settings
-    self.callbacks = callbacks
+    self.sdk = sdk
+    environment = sdk.environment
+    settings = sdk.settings
+    callbacks = sdk.callbacks
     self.number = number
     token = VonageToken.text(
       settings.token, user: environment.userID, session: id, role: settings.role,
@@ -67,7 +71,10 @@ final class VonageSession {
 
   // MARK: Connect
 
-  func connect() {
+  /// Connects, once.
+  public func connect() {
+    guard linkCount == 0, !isOver else { return }
+    sdk?.connects(self)
     trace.set(PeerEvents.accepted.name, true)
     trace.enter("session.state", State.connecting.rawValue, on: "connect")
     openLink()
@@ -131,6 +138,23 @@ final class VonageSession {
     }
   }
 
+  // MARK: Media
+
+  /// Publishes the device's sound and pictures as one stream.
+  ///
+  /// - Throws: if the session is not connected, which raises `publisher.1010`, or it may not be.
+  public func publish(_ name: String = "main") throws(ActionError) { try media.publish(name) }
+
+  /// Gives a publisher up.
+  ///
+  /// - Throws: if there is none of that name, which raises 1113.
+  public func unpublish(_ name: String = "main") throws(ActionError) { try media.unpublish(name) }
+
+  /// Subscribes to a stream of another client.
+  ///
+  /// - Throws: if the session is not connected, which raises `subscriber.1010`, or it is subscribed to.
+  public func subscribe(to stream: VonageStream) throws(ActionError) { try media.subscribe(to: stream.id) }
+
   func send(_ type: String, _ fields: [(String, JSON?)] = []) { link?.send(type, fields) }
 
   // MARK: Reconnecting
@@ -142,7 +166,7 @@ final class VonageSession {
     // A suspension that was longer than the server's patience: nobody knows this client any more.
     guard left > .zero else { return lose() }
     trace.enter("session.state", State.reconnecting.rawValue, on: "connection lost")
-    callbacks.call("sessionDidBeginReconnecting")
+    callbacks.call("sessionDidBeginReconnecting") { self.delegate?.sessionDidBeginReconnecting(self) }
     media.disconnected()
     windowTimer = environment.clock.schedule(after: Self.window) { [weak self] in self?.lose() }
   }
@@ -153,7 +177,7 @@ final class VonageSession {
     stateTimer?.cancel()
     windowTimer = nil
     trace.enter("session.state", State.connected.rawValue, on: "connection back")
-    callbacks.call("sessionDidReconnect")
+    callbacks.call("sessionDidReconnect") { self.delegate?.sessionDidReconnect(self) }
     let wereStreams = streams
     take(connections: message["connections"]?.array ?? [])
     take(streams: message["streams"]?.array ?? [], before: wereStreams)
@@ -213,7 +237,7 @@ final class VonageSession {
     trace.enter("session.state", State.connected.rawValue, on: "accepted")
     trace.set("session.mode", mode.rawValue)
     onConnected?(id)
-    callbacks.call("sessionDidConnect") { [weak self] in self?.media.sessionConnected() }
+    callbacks.call("sessionDidConnect") { self.delegate?.sessionDidConnect(self) }
     take(connections: message["connections"]?.array ?? [])
     take(streams: message["streams"]?.array ?? [], before: [])
   }
@@ -276,17 +300,23 @@ final class VonageSession {
 
   private func added(_ stream: VonageStream) {
     streams.append(stream)
-    callbacks.call("sessionStreamCreated", user: stream.connection.user) { [weak self] in
-      if let self, settings.subscribes, state == .connected { media.subscribeIfNew(to: stream.id) }
+    callbacks.call("sessionStreamCreated", user: stream.user) {
+      self.delegate?.session(self, streamCreated: stream)
     }
     showPresence()
   }
 
   private func removed(_ stream: VonageStream) {
     streams.removeAll { $0.id == stream.id }
-    callbacks.call("sessionStreamDestroyed", user: stream.connection.user)
+    destroyed(stream)
     media.streamGone(stream.id)
     showPresence()
+  }
+
+  private func destroyed(_ stream: VonageStream) {
+    callbacks.call("sessionStreamDestroyed", user: stream.user) {
+      self.delegate?.session(self, streamDestroyed: stream)
+    }
   }
 
   private func changed(_ stream: VonageStream) {
@@ -374,13 +404,13 @@ final class VonageSession {
   // MARK: The end
 
   /// Leaves the session.
-  func disconnect() { end("disconnected") }
+  public func disconnect() { end("disconnected") }
 
   /// Ends a session that never was connected.
   private func fail(_ code: String) {
     finish(code) {
       trace.enter("session.state", State.failed.rawValue, on: "refusal or timeout")
-      callbacks.call("sessionDidFailWithError", error: code)
+      failed(with: code)
     }
   }
 
@@ -388,9 +418,19 @@ final class VonageSession {
   private func lose() {
     finish("1022") {
       trace.enter("session.state", State.notConnected.rawValue, on: "connection lost for good")
-      callbacks.call("sessionDidFailWithError", error: "1022")
-      callbacks.call("sessionDidDisconnect")
+      failed(with: "1022")
+      disconnected()
     }
+  }
+
+  private func failed(with code: String) {
+    callbacks.call("sessionDidFailWithError", error: code) {
+      self.delegate?.session(self, didFailWithError: VonageError(code: code))
+    }
+  }
+
+  private func disconnected() {
+    callbacks.call("sessionDidDisconnect") { self.delegate?.sessionDidDisconnect(self) }
   }
 
   private func end(_ code: String) {
@@ -400,7 +440,7 @@ final class VonageSession {
         trace.enter("session.state", State.disconnecting.rawValue, on: "disconnect, or the server")
       }
       trace.enter("session.state", State.notConnected.rawValue, on: "disconnected")
-      if wasConnected { callbacks.call("sessionDidDisconnect") }
+      if wasConnected { disconnected() }
     }
   }
 
@@ -415,7 +455,7 @@ final class VonageSession {
     link?.close()
     link = nil
     for stream in streams where media.isSubscribed(to: stream.id) {
-      callbacks.call("sessionStreamDestroyed", user: stream.connection.user)
+      destroyed(stream)
     }
     (connections, streams, unconfirmed) = ([], [], [])
     media.end()

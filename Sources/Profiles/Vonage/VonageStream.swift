@@ -3,7 +3,7 @@ internal import VirtualPeer
 internal import Vocabulary
 
 /// A client of a session, as the server tells of it.
-struct VonageConnection: Equatable {
+struct VonageConnection: Equatable, Sendable {
   let id: String
   let user: String
 
@@ -18,12 +18,18 @@ struct VonageConnection: Equatable {
 }
 
 /// A stream of a session: what one publisher of a client sends.
-struct VonageStream: Equatable {
-  let id: String
+public struct VonageStream: Equatable, Sendable {
+  /// The id that the server has given it.
+  public let id: String
   let connection: VonageConnection
-  let name: String
-  var hasAudio: Bool
-  var hasVideo: Bool
+  /// The publisher's name for it.
+  public let name: String
+  /// Whether it has sound.
+  public internal(set) var hasAudio: Bool
+  /// Whether it has pictures.
+  public internal(set) var hasVideo: Bool
+  /// The user who publishes it.
+  public var user: String { connection.user }
 
   init(id: String, connection: VonageConnection, name: String, hasAudio: Bool, hasVideo: Bool) {
     (self.id, self.connection, self.name) = (id, connection, name)

@@ -1,8 +1,10 @@
 import CallSimTesting
+import KnotosSample
 import Testing
 import TwilioSample
+import VonageSample
 
-private let profiles: [Profile] = [.twilioSample]
+private let profiles: [Profile] = [.knotosSample, .twilioSample, .vonageSample]
 
 /// The runs of all scenarios with one of the two forms of the apps.
 private func runs(_ app: String) -> Scenarios {
@@ -13,10 +15,14 @@ private func runs(_ app: String) -> Scenarios {
 
 /// What finds the defect in each scenario: an invariant, or an expectation.
 private let findings = [
+  "knotos-sample/asks-the-user": "consent",
+  "knotos-sample/declined": "never: alice.call.state == connected",
   "twilio-sample/microphone-not-permitted": "shown-tracks",
   "twilio-sample/microphone-before-the-room": "shown-tracks",
   "twilio-sample/no-camera": "shown-tracks",
   "twilio-sample/camera-in-the-second-room": "eventually: bob.remote.camera.published == none",
+  "vonage-sample/published": "eventually: bob.subscribed == alice",
+  "vonage-sample/long-suspension": "eventually: alice.session.state == connected",
 ]
 
 @Test(arguments: runs("repaired"))
