@@ -2,7 +2,7 @@
 import PackageDescription
 
 // An app as the guide of each product has it, and its program.
-let samples = ["KnotosSample", "TwilioSample", "VonageSample"]
+let samples = ["ConnectyCubeSample", "KnotosSample", "TwilioSample", "VonageSample"]
 
 let package = Package(
   name: "SampleApps",

@@ -1,12 +1,14 @@
 internal import CallCore
 internal import Digests
-internal import VirtualPeer
+public import VirtualPeer
 internal import Vocabulary
 
 /// The product's client of calls: it owns the sessions, and passes signals between them and the chat.
 ///
 /// An app has one session, or where its settings say so several, with different users. It shows the newest.
-final class CallClient {
+/// ``ConnectyCubeApp`` is written on it, and an app of your own may be: it declares the product's vocabulary
+/// (`ProfileVocabulary.app`), and what happens reaches the trace from here.
+public final class CallClient {
   let environment: PeerEnvironment
   let settings: ConnectyCubeSettings
   private let chat: ChatClient
@@ -17,10 +19,13 @@ final class CallClient {
   /// The ids of sessions that have ended: their late signals must not revive them.
   private var ended: Set<String> = []
   private var hasInitializedAudio = false
+  /// The audio session of the SDK.
+  public let audio: CallAudioSession
+  /// Who is told what happens.
+  public weak var delegate: (any CallClientDelegate)?
+  private let callbacks: CallbackQueue
   /// Whether the network changed while the chat was not connected.
   private var wantsRestart = false
-  /// The audio session's configuration before the call.
-  private var formerAudio: AudioSession?
   /// The app's use of CallKit; nil without.
   private(set) var callKit: CallKitUse?
   /// The recorders of closed sessions that still write their files.
@@ -31,16 +36,35 @@ final class CallClient {
 
   private var trace: PeerTrace { environment.trace }
 
-  init(environment: PeerEnvironment, chat: ChatClient) {
+  /// Creates the client of a device; it does nothing before ``connectToChat()``.
+  public init(environment: PeerEnvironment) {
     self.environment = environment
-    self.chat = chat
+    chat = ChatClient(environment: environment)
     settings = ConnectyCubeSettings(environment.settings)
+    audio = CallAudioSession(environment.device, settings)
+    callbacks = CallbackQueue(environment.clock)
     random = environment.random.stream("session-ids")
     if let use = settings.callKit { callKit = CallKitUse(use, of: self) }
   }
 
   /// The session that the app shows.
   var session: ConnectyCubeSession? { sessions.last }
+
+  /// Connects to the chat, by which signals go, and again after each loss.
+  public func connectToChat() {
+    chat.onState = { [weak self] state in
+      self?.trace.enter("chat.state", state.rawValue, on: "chat")
+      self?.resumeRestart()
+    }
+    chat.onMalformed = { [trace] in trace.raise("cc.bad_signal") }
+    chat.onStanza = { [weak self] in self?.received($0) }
+    chat.connect()
+  }
+
+  /// Calls a callback of the delegate.
+  func tell(_ callback: String, of session: ConnectyCubeSession, about user: String) {
+    callbacks.post { [weak self] in self?.delegate?.call(callback, of: session, about: user) }
+  }
 
   func entered(_ state: ConnectyCubeSession.State, of session: ConnectyCubeSession, on event: String) {
     if session === self.session { trace.enter("session.state", state.rawValue, on: event) }
@@ -62,9 +86,13 @@ final class CallClient {
 
   // MARK: User actions
 
-  func initialize() { isInitialized = true }
+  /// Initializes the SDK, once before it is used (`initializeRTC`).
+  public func initialize() { isInitialized = true }
 
-  func call(_ users: [String], video: Bool, _ userInfo: [JSON.Member]) throws(ActionError) {
+  /// Creates the session of a call, which is started next.
+  ///
+  /// - Throws: if the SDK is not initialized, the chat not connected, there is a call already, or there are too many users.
+  public func createNewSession(with users: [String], video: Bool) throws(ActionError) -> ConnectyCubeSession {
     guard isInitialized else { throw refuse("cc.not_initialized", "the SDK is not initialized") }
     guard mayBegin(with: users) else { throw ActionError("there is a call already") }
     guard chat.state == .connected else { throw refuse("cc.not_connected_to_chat", "the chat is not connected") }
@@ -77,24 +105,13 @@ final class CallClient {
     let session = ConnectyCubeSession(
       id: newID(), initiator: environment.userID, others: users, isVideo: video, of: self)
     begin(session, on: "createNewSession")
-    if let callKit { return callKit.start(session, userInfo) }
-    initializeAudio()
-    session.start(userInfo)
+    return session
   }
 
   private func refuse(_ code: String, _ reason: String) -> ActionError {
     trace.raise(code)
     return ActionError(reason)
   }
-
-  func accept(_ userInfo: [JSON.Member]) throws(ActionError) {
-    let session = try ringing()
-    trace.set(PeerEvents.accepted.name, true)
-    initializeAudio()
-    session.accept(userInfo)
-  }
-
-  func reject(_ userInfo: [JSON.Member]) throws(ActionError) { try ringing().reject(userInfo) }
 
   /// Returns whether a session may begin now: the only one, or where the app keeps several, one with other users beside
   /// those that this user has accepted.
@@ -104,7 +121,7 @@ final class CallClient {
     return settings.keepsSeveralSessions && isApart && sessions.allSatisfy(\.isAccepted)
   }
 
-  private func ringing() throws(ActionError) -> ConnectyCubeSession {
+  func ringing() throws(ActionError) -> ConnectyCubeSession {
     guard let session, !session.isAccepted else { throw ActionError("nothing is ringing") }
     return session
   }
@@ -129,7 +146,7 @@ final class CallClient {
   }
 
   func end(_ session: ConnectyCubeSession, _ userInfo: [JSON.Member]) {
-    if session.isAccepted { session.hangUp(userInfo) } else { session.reject(userInfo) }
+    if session.isAccepted { session.hangUp(userInfo) } else { session.rejectCall(userInfo) }
   }
 
   func userMuted(_ isMuted: Bool) throws(ActionError) {
@@ -260,35 +277,21 @@ final class CallClient {
 
   func initializeAudio() {
     // A session that begins beside another one has its audio.
-    guard !settings.keepsSeveralSessions || formerAudio == nil else { return }
+    guard !settings.keepsSeveralSessions || !audio.isInitialized else { return }
     switch settings.audioSession {
     case .never: return
     case .firstCall where hasInitializedAudio: return
     case .firstCall, .everyCall: break
     }
     hasInitializedAudio = true
-    formerAudio = environment.device.audioSession
-    environment.device.configureAudioSession(
-      category: .playAndRecord, mode: settings.audioMode,
-      options: settings.allowsAirPlay ? [.duckOthers, .allowAirPlay] : .duckOthers)
-    // With CallKit the system activates it.
-    if callKit == nil { environment.device.setAudioSessionActive(true) }
+    audio.initialize()
   }
 
   /// Takes the audio again for a call that had it before an interruption.
-  func resumeAudio() {
-    if sessions.contains(where: \.isAccepted), formerAudio != nil, callKit == nil {
-      environment.device.resumeAudioSession()
-    }
-  }
+  func resumeAudio() { if isInCall { audio.resume() } }
 
-  func deinitializeAudio() {
-    guard let formerAudio else { return }
-    self.formerAudio = nil
-    environment.device.setAudioSessionActive(false)
-    environment.device.configureAudioSession(
-      category: formerAudio.category, mode: formerAudio.mode, options: formerAudio.options)
-  }
+  /// Whether there is a session that this user placed or accepted.
+  var isInCall: Bool { sessions.contains(where: \.isAccepted) }
 
   // MARK: Signals
 
@@ -371,8 +374,6 @@ final class CallClient {
     guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
     if sessions.count > 1 { tell(session) }
     ended.insert(session.id)
-    let isLast = !sessions.contains { $0 !== session && $0.isAccepted }
-    if callKit == nil, isLast { deinitializeAudio() }
     session.enter(.closed, on: event)
     sessions.remove(at: index)
     if let recorder = session.recorder { close(recorder) }
@@ -403,7 +404,9 @@ final class CallClient {
     trace.enter("session.state", session.state.rawValue, on: "the session before")
   }
 
-  func networkChanged() {
+  /// The network of the device has changed.
+  public func networkChanged() {
+    chat.networkChanged()
     guard settings.restartsICE, !sessions.isEmpty else { return }
     wantsRestart = true
     resumeRestart()
@@ -422,7 +425,9 @@ final class CallClient {
     return sessions.reduce(false) { isAny, session in session.restartICE() || isAny }
   }
 
-  func shutDown() {
+  /// Ends every session, and calls no delegate any more.
+  public func shutDown() {
+    callbacks.shutDown()
     callKit?.shutDown()
     for session in sessions {
       session.shutDown()
@@ -431,7 +436,8 @@ final class CallClient {
     sessions = []
     for recorder in recorders { recorder.hurry() }
     stopScreenShare()
-    deinitializeAudio()
+    audio.deinitialize()
+    chat.shutDown()
   }
 }
 

@@ -111,15 +111,14 @@ final class CallKitUse {
     awaited.removeValue(forKey: session.id)?.cancel()
     if !callKit.has(session.id) {
       report(session.id, from: nil)
-      if isDeclined(session.id) { session.reject([]) }
+      if isDeclined(session.id) { session.rejectCall([]) }
     } else if answered.remove(session.id) != nil {
       accept(session)
     }
   }
 
   private func accept(_ session: ConnectyCubeSession) {
-    environment.trace.set(PeerEvents.accepted.name, true)
-    session.accept([])
+    session.acceptCall()
   }
 
   // MARK: CallKit
@@ -129,7 +128,7 @@ final class CallKitUse {
     switch action.kind {
     case .start:
       guard let session else { return false }
-      session.start(takeUserInfo())
+      session.startCall(takeUserInfo())
     case .answer:
       if settings.audioEnabling == .answerAction { device.setAudioEnabled(true) }
       if let session, !session.isAccepted {
@@ -161,7 +160,7 @@ final class CallKitUse {
     if let session { client.end(session, takeUserInfo()) }
     isEnding = false
     if settings.resetsAudio { resetAudio() }
-    if settings.audioDeinitialization == .endAction || !callKit.isAudioActive { client.deinitializeAudio() }
+    if settings.audioDeinitialization == .endAction || !callKit.isAudioActive { client.audio.deinitialize() }
   }
 
   func changed(_ change: CallKitChange) {
@@ -187,15 +186,15 @@ final class CallKitUse {
 
   private func takeDownAudio() {
     resetAudio()
-    client.deinitializeAudio()
+    client.audio.deinitialize()
   }
 
   // MARK: The end
 
   func closed(_ session: ConnectyCubeSession, _ code: String) {
     switch settings.audioDeinitialization {
-    case .sessionDidClose: client.deinitializeAudio()
-    case .sessionDidCloseGuarded: if !callKit.isAudioActive { client.deinitializeAudio() }
+    case .sessionDidClose: client.audio.deinitialize()
+    case .sessionDidCloseGuarded: if !callKit.isAudioActive { client.audio.deinitialize() }
     case .didDeactivate, .endAction: break
     }
     guard !isEnding else { return }

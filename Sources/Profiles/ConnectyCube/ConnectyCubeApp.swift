@@ -6,27 +6,19 @@ public final class ConnectyCubeApp: CallApp {
   static let chatServer = "chat"
 
   private let environment: PeerEnvironment
-  private let chat: ChatClient
   private let client: CallClient
 
   /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
     self.environment = environment
-    chat = ChatClient(environment: environment)
-    client = CallClient(environment: environment, chat: chat)
+    client = CallClient(environment: environment)
   }
 
   public func start() {
-    let trace = environment.trace
-    chat.onState = { [weak client] state in
-      trace.enter("chat.state", state.rawValue, on: "chat")
-      client?.resumeRestart()
-    }
-    chat.onMalformed = { trace.raise("cc.bad_signal") }
-    chat.onStanza = { [weak client] in client?.received($0) }
+    client.delegate = self
     if client.settings.initializesSDK { client.initialize() }
     if client.callKit != nil { environment.pushKit.register() }
-    chat.connect()
+    client.connectToChat()
   }
 
   public func perform(_ action: UserAction) throws(ActionError) {
@@ -35,9 +27,15 @@ public final class ConnectyCubeApp: CallApp {
     case "initialize-rtc": client.initialize()
     case "call":
       let video = action.values.text("type").map { $0 == "video" } ?? environment.device.settings.hasVideo
-      try client.call(action.values.texts("to"), video: video, info)
-    case "accept": try client.accept(info)
-    case "reject": try client.reject(info)
+      let session = try client.createNewSession(with: action.values.texts("to"), video: video)
+      if let callKit = client.callKit { return callKit.start(session, info) }
+      client.initializeAudio()
+      session.startCall(info)
+    case "accept":
+      let session = try client.ringing()
+      client.initializeAudio()
+      session.acceptCall(info)
+    case "reject": try client.ringing().rejectCall(info)
     case "hangup": try client.hangUp(with: action.values.text("with"), info)
     case "mute", "unmute":
       try client.userMuted(action.name == "mute")
@@ -72,7 +70,6 @@ public final class ConnectyCubeApp: CallApp {
   }
 
   public func networkChanged() {
-    chat.networkChanged()
     client.networkChanged()
   }
 
@@ -93,7 +90,13 @@ public final class ConnectyCubeApp: CallApp {
 
   public func shutDown() {
     client.shutDown()
-    chat.shutDown()
+  }
+}
+
+extension ConnectyCubeApp: CallClientDelegate {
+  /// Without CallKit the audio is taken down with the last call.
+  public func sessionDidClose(_ session: ConnectyCubeSession) {
+    if client.callKit == nil, !client.isInCall { client.audio.deinitialize() }
   }
 }
 

@@ -1,10 +1,10 @@
 internal import CallCore
 internal import PeerSession
-internal import VirtualPeer
+public import VirtualPeer
 internal import Vocabulary
 
 /// A call of up to four users, with a peer connection to each of the others (a mesh).
-final class ConnectyCubeSession {
+public final class ConnectyCubeSession {
   /// What this user sends to everybody.
   struct Tracks {
     var isAudioEnabled = true
@@ -14,9 +14,12 @@ final class ConnectyCubeSession {
   /// The states of a session, in the product's words.
   enum State: String { case new, pending, connecting, connected, closed }
 
-  let id: String
-  let initiator: String
-  let isVideo: Bool
+  /// The id that all its users have for it.
+  public let id: String
+  /// The user who placed the call.
+  public let initiator: String
+  /// Whether it is a call with pictures.
+  public let isVideo: Bool
   let environment: PeerEnvironment
   private unowned let client: CallClient
   private(set) var opponents: [Opponent] = []
@@ -71,19 +74,27 @@ final class ConnectyCubeSession {
   }
 
   /// Writes a callback, about an opponent or about the session.
-  func notify(_ callback: String, of opponent: PeerTrace? = nil) {
+  func notify(_ callback: String, of opponent: Opponent? = nil) {
     trace.set("callback.session", id)
-    (opponent ?? trace).notify(callback)
+    (opponent?.trace ?? trace).notify(callback)
+    client.tell(callback, of: self, about: opponent?.id ?? initiator)
   }
 
   // MARK: User actions
 
-  func start(_ userInfo: [JSON.Member]) {
+  /// Calls the others. The app initializes the audio session before.
+  ///
+  /// - Parameter userInfo: What the app adds to the signal.
+  public func startCall(_ userInfo: [JSON.Member] = []) {
+    guard state == .new else { return }
     enter(.pending, on: "startCall")
     for opponent in opponents { dial(opponent, userInfo, for: settings.answerInterval) }
   }
 
-  func accept(_ userInfo: [JSON.Member]) {
+  /// Accepts the call. The app initializes the audio session before.
+  public func acceptCall(_ userInfo: [JSON.Member] = []) {
+    guard state == .pending, !isAccepted else { return }
+    trace.set(PeerEvents.accepted.name, true)
     isAccepted = true
     ringGuard = nil
     enter(.connecting, on: "acceptCall")
@@ -99,7 +110,9 @@ final class ConnectyCubeSession {
     }
   }
 
-  func reject(_ userInfo: [JSON.Member]) {
+  /// Refuses the call.
+  public func rejectCall(_ userInfo: [JSON.Member] = []) {
+    guard state != .closed else { return }
     for opponent in opponents where opponent.id == initiator || opponent.pendingOffer != nil {
       send(.reject, to: opponent, userInfo)
     }
@@ -108,7 +121,9 @@ final class ConnectyCubeSession {
     close(on: "rejectCall")
   }
 
-  func hangUp(_ userInfo: [JSON.Member]) {
+  /// Ends the call for this user, and where this user placed it for all.
+  public func hangUp(_ userInfo: [JSON.Member] = []) {
+    guard state != .closed else { return }
     lastCode = "hung-up"
     for opponent in opponents where !opponent.isClosed {
       send(.hangUp, to: opponent, userInfo)

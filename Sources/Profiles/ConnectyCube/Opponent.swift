@@ -59,7 +59,7 @@ final class Opponent: PeerConnectionDelegate {
     self.state = state
   }
 
-  func notify(_ callback: String) { session.notify(callback, of: trace) }
+  func notify(_ callback: String) { session.notify(callback, of: self) }
 
   // MARK: Tracks
 

@@ -1,9 +1,12 @@
 import CallSimCommand
+import ConnectyCubeSample
 import KnotosSample
 import TwilioSample
 import VonageSample
 
 @main
 enum Main {
-  static func main() { CallSimProgram.run(profiles: [.knotosSample, .twilioSample, .vonageSample]) }
+  static func main() {
+    CallSimProgram.run(profiles: [.connectyCubeSample, .knotosSample, .twilioSample, .vonageSample])
+  }
 }

@@ -1,10 +1,11 @@
 import CallSimTesting
+import ConnectyCubeSample
 import KnotosSample
 import Testing
 import TwilioSample
 import VonageSample
 
-private let profiles: [Profile] = [.knotosSample, .twilioSample, .vonageSample]
+private let profiles: [Profile] = [.connectyCubeSample, .knotosSample, .twilioSample, .vonageSample]
 
 /// The runs of all scenarios with one of the two forms of the apps.
 private func runs(_ app: String) -> Scenarios {
@@ -15,6 +16,7 @@ private func runs(_ app: String) -> Scenarios {
 
 /// What finds the defect in each scenario: an invariant, or an expectation.
 private let findings = [
+  "connectycube-sample/second-call": "audio-configured",
   "knotos-sample/asks-the-user": "consent",
   "knotos-sample/declined": "never: alice.call.state == connected",
   "twilio-sample/microphone-not-permitted": "shown-tracks",
