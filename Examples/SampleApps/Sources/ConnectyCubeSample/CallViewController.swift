@@ -1,7 +1,7 @@
 import CallSim
 
-/// The view controller as the guide's sample has it, with the defects of the sample. ``RepairedCallViewController`` has
-/// none of them.
+/// A view controller as a guide to the product has it, with the mistake against which the product's guide warns.
+/// ``RepairedCallViewController`` has it not.
 class CallViewController: CallClientDelegate {
   let client: CallClient
   var session: ConnectyCubeSession?

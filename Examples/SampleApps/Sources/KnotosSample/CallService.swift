@@ -4,8 +4,8 @@ enum CallState: String { case idle, calling, ringing, connecting, connected, end
 
 enum EndReason: String { case localHangup, remoteHangup, declined, missed, failed }
 
-/// The owner of all transitions, as the guide's sample has it, with the defects of the sample.
-/// ``RepairedCallService`` has none of them.
+/// The owner of all transitions, as the guide's sample has it: without ringing, which is the sample's defect, and with a
+/// mistake of our own choice. ``RepairedCallService`` has neither.
 class CallService: WebRTCClientDelegate {
   let environment: PeerEnvironment
   private let socket: SocketIOClient
@@ -78,6 +78,7 @@ class CallService: WebRTCClientDelegate {
       timer = nil
       attempt { () throws(SessionError) in
         try webRTC?.set(remoteSdp: SessionDescriptionText(.answer, sdp: content["offer"]?.string ?? ""))
+        hasRemoteDescription()
       }
     case "ice_candidate": received(candidate: content)
     case "call_decline", "call_busy": end(.declined, name == "call_busy" ? "busy" : "declined")
@@ -99,8 +100,11 @@ class CallService: WebRTCClientDelegate {
       let webRTC = try openWebRTC()
       try webRTC.set(remoteSdp: SessionDescriptionText(.offer, sdp: sdp))
       emit("call_answer", [JSON.Member("offer", .string(try webRTC.answer()))])
+      hasRemoteDescription()
     }
   }
+
+  func hasRemoteDescription() {}
 
   /// Defect: a candidate that comes before the description is lost.
   func received(candidate: JSON) {

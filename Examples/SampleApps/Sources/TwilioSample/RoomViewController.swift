@@ -8,8 +8,8 @@ typealias LocalAudioTrack = TwilioLocalAudioTrack
 typealias LocalVideoTrack = TwilioLocalVideoTrack
 typealias CameraSource = TwilioCameraSource
 
-/// The view controller as the guide's sample has it, with the defects of the sample. ``RepairedRoomViewController`` has
-/// none of them.
+/// The view controller as the guide's sample has it, with the defects of the sample; which participant it asks by mistake is
+/// our own reading. ``RepairedRoomViewController`` has none of them.
 class RoomViewController: TwilioRoomDelegate, TwilioLocalParticipantDelegate {
   let sdk: TwilioVideoSDK
   private let trace: PeerTrace

@@ -1,7 +1,7 @@
 import CallSim
 
-/// The view controller as the guide's sample has it, with the defects of the sample. ``RepairedViewController`` has none
-/// of them.
+/// A view controller as a guide to the product has it, with two mistakes of our own choice. ``RepairedViewController`` has
+/// neither.
 class ViewController: VonageSessionDelegate {
   private let sdk: VonageSDK
   var session: VonageSession?

@@ -18,6 +18,7 @@ private func runs(_ app: String) -> Scenarios {
 private let findings = [
   "connectycube-sample/second-call": "audio-configured",
   "knotos-sample/asks-the-user": "consent",
+  "knotos-sample/late-answer": "eventually: alice.call.state == connected",
   "knotos-sample/declined": "never: alice.call.state == connected",
   "twilio-sample/microphone-not-permitted": "shown-tracks",
   "twilio-sample/microphone-before-the-room": "shown-tracks",
