@@ -192,7 +192,9 @@ extension ArmComparison {
   func sendAlike(_ first: String, _ second: String) -> Bool {
     let changes = zip(arms.names, arms.changes).filter { [first, second].contains($0.0) }
     // What a program sends is unknown.
-    guard first != second, !hasProgram, changes.allSatisfy({ Self.isOfAudio($0.1) }) else { return false }
+    guard !hasProgram, changes.contains(where: { !$0.1.isEmpty }), changes.allSatisfy({ Self.isOfAudio($0.1) }) else {
+      return false
+    }
     let (mine, others) = (formats(of: first), formats(of: second))
     return !mine.isEmpty && mine == others && mine.values.allSatisfy { !$0.isEmpty }
   }
