@@ -11,6 +11,8 @@ public final class TwilioApp: CallApp {
   private var room: TwilioRoom?
   private var account: TwilioAccount?
   private var microphone: TwilioLocalAudioTrack?
+  /// The tracks of the microphone that were published besides.
+  private var furtherTracks: [TwilioLocalAudioTrack] = []
   private var camera: TwilioLocalVideoTrack?
   private var source: TwilioCameraSource?
   /// What the user wants on, in a room and before.
@@ -81,7 +83,7 @@ public final class TwilioApp: CallApp {
 
   private func connect(to name: String) throws(ActionError) {
     if let room, !room.isOver { throw ActionError("in a room already") }
-    (microphone, camera) = (nil, nil)
+    (microphone, furtherTracks, camera) = (nil, [], nil)
     if wantsMicrophone { microphone = TwilioLocalAudioTrack(sdk, name: settings.microphoneName) }
     if wantsCamera { startCamera() }
     let options = TwilioConnectOptions(token: sdk.accessToken(for: name)) {
@@ -99,6 +101,7 @@ public final class TwilioApp: CallApp {
     guard let track = TwilioLocalAudioTrack(sdk, name: name) else {
       throw ActionError("the user does not permit recording")
     }
+    furtherTracks.append(track)
     participant.publishAudioTrack(track)
   }
 
@@ -110,8 +113,20 @@ public final class TwilioApp: CallApp {
   private func switchMicrophone(_ isOn: Bool) {
     switches.microphone = isOn
     // Without the permission to record there is no track, and nothing is shown as on.
-    if !isSwitchLost { wantsMicrophone = isOn && environment.device.settings.mayRecord }
+    if !isSwitchLost {
+      wantsMicrophone = isOn && environment.device.settings.mayRecord
+      switchFurtherTracks()
+    }
     publishWhatIsWanted()
+  }
+
+  /// The user turns the microphone off, and not one of its tracks.
+  private func switchFurtherTracks() {
+    if !wantsMicrophone, settings.off == .unpublish, let participant = room?.localParticipant {
+      for track in furtherTracks { participant.unpublishAudioTrack(track) }
+      furtherTracks = []
+    }
+    for track in furtherTracks { track.isEnabled = wantsMicrophone }
   }
 
   private var hasCamera: Bool {
@@ -195,6 +210,7 @@ extension TwilioApp: TwilioRoomDelegate, TwilioLocalParticipantDelegate, TwilioC
     participant: TwilioLocalParticipant, track: TwilioLocalTrack, error: TwilioError
   ) {
     if track === microphone { microphone = nil }
+    furtherTracks.removeAll { $0 === track }
     if track === camera { camera = nil }
     show()
   }

@@ -57,6 +57,7 @@ public final class TwilioRoom {
   private var watch: TwilioMediaWatch?
   /// The participants as the server told of them after an outage, until the room is connected again.
   private var listAfterOutage: [JSON]?
+  private var connectTimer: PeerTimer?
   private var sessionTimer: PeerTimer?
   private var retryTimer: PeerTimer?
   private var restartTimer: PeerTimer?
@@ -70,6 +71,9 @@ public final class TwilioRoom {
 
   /// The session timeout without one of the server.
   private static let usualSessionTimeout = Interval.seconds(30)
+  /// The time in which the server has to answer a request to be let in: the model's own, as long as a link may take to
+  /// open.
+  private static let connectTimeout = Interval.seconds(15)
 
   init(
     _ options: TwilioConnectOptions, _ sdk: TwilioVideoSDK, _ delegate: (any TwilioRoomDelegate)?, number: Int
@@ -136,6 +140,9 @@ public final class TwilioRoom {
     let participant = participantJSON
     pending = (false, false, false)
     guard let session else {
+      connectTimer = environment.clock.schedule(after: Self.connectTimeout) { [weak self] in
+        self?.end("53000", on: "failure")
+      }
       return send(
         "connect",
         [
@@ -157,6 +164,7 @@ public final class TwilioRoom {
   private func linkEnded(_ reason: TwilioLink.End, retryAfter: Interval?) {
     link = nil
     isSynced = false
+    connectTimer?.cancel()
     if let retryAfter {
       retryTimer = environment.clock.schedule(after: retryAfter) { [weak self] in self?.openLink() }
       return
@@ -257,6 +265,7 @@ public final class TwilioRoom {
       message["participant"]?["sid"]?.string != nil, message["description"] != nil
     else { return end("53003", on: "failure") }
     self.session = session
+    connectTimer?.cancel()
     isSynced = true
     attempts = 0
     if let timeout = message["options"]?["session_timeout"]?.integer, (1...3_600).contains(timeout) {
@@ -395,7 +404,7 @@ public final class TwilioRoom {
     let wasConnecting = state == "connecting"
     isOver = true
     watch?.stop()
-    for timer in [sessionTimer, retryTimer, restartTimer] { timer?.cancel() }
+    for timer in [connectTimer, sessionTimer, retryTimer, restartTimer] { timer?.cancel() }
     if let session, isSynced { send("disconnect", [("session", .string(session))]) }
     link?.close()
     link = nil

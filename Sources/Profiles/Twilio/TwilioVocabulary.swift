@@ -81,7 +81,7 @@ extension TwilioApp {
     ActionDeclaration(
       "publish",
       [ParameterDeclaration("track-name", .text, required: true, "the track's name", provenance: .documented)],
-      "Publish one more track of the microphone."),
+      "Publish one more track of the microphone.", as: .unmute),
     ActionDeclaration("camera-off", [], "Turn the camera off, as the setting `turn-off` says."),
     ActionDeclaration("camera-on", [], "Turn the camera on."),
   ]

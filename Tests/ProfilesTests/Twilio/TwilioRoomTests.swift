@@ -76,6 +76,40 @@ import Vocabulary
     #expect(world.value("alice", "mic.open") == "true")
   }
 
+  @Test(arguments: ["unpublish", "disable"])
+  func `turning the microphone off turns all its tracks off`(_ policy: String) throws {
+    let world = try TwilioWorld(settings: ["alice": NamedValues([("turn-off", .text(policy))])])
+    world.connect("alice", "bob")
+    world.perform("alice", "publish", [("track-name", .text("second"))])
+    world.run(for: .seconds(1))
+    world.perform("alice", "mic-off")
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "mic.sent") == "false" && world.value("bob", "remote.mic") == "none")
+    world.perform("alice", "mic-on")
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "mic.sent") == "true" && world.value("bob", "remote.mic") == "alice")
+  }
+
+  @Test func `a room is reached without the tracks that were given up on the way`() throws {
+    let world = try TwilioWorld()
+    world.perform("alice", "connect", [("room", .text("daily"))])
+    world.run(for: .milliseconds(10))
+    world.perform("alice", "mic-off")
+    world.perform("alice", "camera-off")
+    world.run(for: .seconds(4))
+    #expect(world.value("alice", "room.state") == "connected")
+  }
+
+  @Test func `a request to be let in that has no answer fails`() throws {
+    let world = try TwilioWorld()
+    world.server.faults.add(SignallingFault(.drop, type: "connected"))
+    world.connect("alice")
+    #expect(world.value("alice", "room.state") == "connecting")
+    world.run(for: .seconds(12))
+    #expect(world.value("alice", "room.state") == "disconnected" && world.value("alice", "call.ended") == "53000")
+    #expect(world.value("alice", "callback") == "roomDidFailToConnect")
+  }
+
   @Test func `a room that was taken is full`() throws {
     let world = try TwilioWorld(["alice", "bob", "carol"])
     world.perform("alice", "create-room", [("room", .text("daily")), ("max-participants", .count(2))])
