@@ -57,6 +57,7 @@ final class CampaignView {
         Output.text("  \(Self.remark(found.obstacle)): \(TextStyle.printable(corpus))/findings\n")
       }
     }
+    for omission in progress.omissions { Output.error("note: \(TextStyle.printable(omission))\n") }
     for problem in progress.problems.prefix(5) { Output.error("note: \(TextStyle.printable(problem))\n") }
     if let failure = outcome.failure { Output.error("error: \(failure); what was found is kept\n") }
     if outcome.isInterrupted {

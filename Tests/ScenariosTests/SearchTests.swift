@@ -101,4 +101,92 @@ import Vocabulary
     #expect(!alphabet.kinds.contains(.nat))
     #expect(alphabet.kinds.contains(.send))
   }
+
+  /// The call of ``alphabet`` with what happened in it: it rings at 20 ms, and an answer passes at 1 s.
+  private static func known(_ change: (inout RunCourse) -> Void = { _ in }) -> MoveTable {
+    var course = RunCourse()
+    let server = alphabet.scenario.topology.servers(of: "knotos")[0].name
+    let stays: [(String, Int64, Int64)] = [
+      ("idle", 0, 20), ("ringing", 20, 1_000), ("connecting", 1_000, 1_100), ("connected", 1_100, 4_000),
+    ]
+    for (state, from, until) in stays {
+      course.stays.append(.init(peer: "bob", state: state, from: at(from), until: at(until)))
+    }
+    course.passages = [
+      .init(server: server, type: "call_offer", time: at(15)),
+      .init(server: server, type: "call_answer", time: at(1_050)),
+    ]
+    course.connections = [.init(server: server, peer: "bob", from: at(5))]
+    change(&course)
+    var record = BaseRecord()
+    record.course = course
+    return MoveTable(MoveAlphabet(alphabet.scenario, registry: registry, record: record), kinds: [.send, .action])
+  }
+
+  private static func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
+
+  /// The triggers of the messages to Bob of a type with the content of another, in a state.
+  private static func delays(_ table: MoveTable, _ type: String, like model: String, in state: String) -> [Interval] {
+    table.rows.compactMap { row in
+      guard case .send(let message) = row[0].effect, message.type == type, message.like == model, message.to == "bob",
+        case .after(let delay, let anchor) = row[0].trigger, case .entersState(_, _, state) = anchor.kind
+      else { return nil }
+      return delay
+    }
+  }
+
+  @Test func `moves in a state to which no run comes are no rows, and are counted`() throws {
+    let omission = try #require(Self.known().omissions.first { $0.lack == .state })
+    #expect(omission.missing.contains("bob ended") && !omission.missing.contains("bob ringing"))
+    #expect(omission.count > 0)
+  }
+
+  @Test func `a message waits within the state for the one whose content it has`() {
+    let table = Self.known()
+    #expect(Set(Self.delays(table, "call_hangup", like: "call_offer", in: "ringing")) == [.milliseconds(10)])
+    #expect(Set(Self.delays(table, "call_answer", like: "call_answer", in: "connecting")) == [.milliseconds(60)])
+    #expect(Self.delays(table, "call_answer", like: "call_answer", in: "ringing").isEmpty)
+    #expect(table.omissions.contains { $0.lack == .model && $0.missing.contains("call_answer") })
+  }
+
+  @Test func `nothing is sent to a peer without a connection`() {
+    let table = Self.known { $0.connections[0].until = Self.at(1_000) }
+    #expect(Self.delays(table, "call_hangup", like: "call_offer", in: "connected").isEmpty)
+    #expect(table.omissions.contains { $0.lack == .connection && $0.missing.contains("bob connected") })
+  }
+
+  @Test func `a message that never passes is made up of plain values`() throws {
+    let made = Self.known().rows.compactMap { row -> RawMessage? in
+      guard case .send(let message) = row[0].effect, message.to == "bob", message.like == nil else { return nil }
+      return message
+    }
+    #expect(!made.isEmpty && !made.contains { $0.type == "call_offer" })
+    #expect(made.allSatisfy { !$0.fields.isEmpty })
+  }
+
+  @Test func `an action has the arguments that the timeline gives it`() throws {
+    let text = """
+      callsim: 1
+      id: base
+      peers:
+        alice: { profile: twilio, network: wifi }
+        bob: { profile: twilio, network: wifi }
+      timeline:
+        - { at: 0s, do: alice.connect, room: daily }
+      expect: invariants
+      """
+    let loaded = ScenarioFile.load(text: text, registry: Self.registry)
+    let alphabet = MoveAlphabet(loaded.scenario!.cells[0].scenario, registry: Self.registry)
+    let table = MoveTable(alphabet, kinds: [.action])
+    let connects = table.rows.filter {
+      guard $0.count == 1, case .action("bob", "connect", let arguments) = $0[0].effect else { return false }
+      return arguments.text("room") == "daily"
+    }
+    #expect(connects.count == 5)
+  }
+
+  @Test func `actions in the state in which a peer begins come at a time`() {
+    let table = Self.known()
+    #expect(table.rows.contains { $0[0].trigger == .at(Self.at(10)) })
+  }
 }

@@ -145,7 +145,7 @@ final class HarnessFailures {
 
 extension TimelineEntry {
   /// The title in findings.
-  var title: String { "timeline entry '\(id)'" }
+  package var title: String { "timeline entry '\(id)'" }
 
   /// Whether it asks for more than one firing.
   var isRepeated: Bool {

@@ -36,7 +36,7 @@ public struct RunOutputs {
   package var timesCodecs = false
   /// Whether the result is to hold the coverage of the profiles.
   package var wantsCoverage = false
-  /// Whether the result is to hold a raw message for each that passed.
+  /// Whether the result is to hold a raw message for each that passed, and the course of the run.
   package var wantsMessages = false
 
   /// Makes outputs without receivers.

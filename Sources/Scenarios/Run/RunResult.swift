@@ -37,11 +37,15 @@ public struct RunResult: Hashable, Sendable {
   package var choices: [UInt64] = []
   /// The number of moves that were added to the run.
   package var moveCount = 0
+  /// Why a move of the run met nothing; nil if all met something.
+  package var unmetMove: String?
   /// What the run showed, for a search that looks for new things; empty if it was not requested.
   package var features: [UInt64] = []
 
   /// The first message of each type to each peer, as raw messages; empty if they were not requested.
   package var messages: [RawMessage] = []
+  /// What happened when in the run, for a search; nil if it was not requested.
+  package var course: RunCourse?
 
   /// The time between two hashes of ``channel``.
   public static let channelPeriod = Interval.milliseconds(100)

@@ -23,6 +23,8 @@ final class RunStage {
   var sampled: ((StatsReport, _ peer: String, _ connection: String) -> Void)?
   /// The coverage of the profiles; nil if it is not wanted.
   let coverage: CoverageCollector?
+  /// The course of the run; nil if it is not wanted.
+  let course: CourseCollector?
   private let sampler: StatsSampler
   private let cleartext: CleartextDetector
   private let meter: WireMeter
@@ -37,6 +39,7 @@ final class RunStage {
   init(_ context: MonitorContext, seed: UInt64, profiles: ProfileCatalogue, outputs: RunOutputs) throws {
     self.context = context
     coverage = outputs.wantsCoverage ? CoverageCollector(context) : nil
+    course = outputs.wantsMessages ? CourseCollector(context) : nil
     let (scenario, watch, wire, trace) = (context.scenario, context.watch, context.wire, context.trace)
     // External programs do not report plaintext, so they cannot be checked for cleartext.
     let sessions = scenario.peers.filter { $0.stack != .external }
@@ -53,7 +56,10 @@ final class RunStage {
     outputs.tap = WireReader(wire, peers: scenario.peers.map(\.name), secrets: secrets, next: outputs.tap)
     try WorldBuilder(scenario: scenario, profiles: profiles, outputs: outputs, secrets: secrets, world: world)
       .build()
-    if outputs.wantsMessages { for server in world.callServers { server.faults.keepLog() } }
+    for server in world.callServers where outputs.wantsMessages {
+      server.faults.keepLog()
+      course?.follow(server, scenario)
+    }
     for peer in world.peers { paths.follow(simulator.interfaces(of: peer.host), of: peer.name) }
     faults = FaultLayer(world: world) { [failures] error in failures.catching { throw error } }
     let effects = Effects(world: world, faults: faults, failures: failures)

@@ -136,6 +136,7 @@ public struct SingleRun {
     result.story = context.story.story
     result.coverage = stage.coverage?.coverage
     if outputs.wantsMessages { result.messages = stage.world.firstMessages }
+    result.course = stage.course?.course
     return result
   }
 

@@ -9,6 +9,8 @@ package struct BaseRecord: Sendable, Equatable {
   /// One message of each type and receiver with its content, for other runs: those of this run have other ids,
   /// certificates and addresses.
   package var messages: [RawMessage] = []
+  /// The states, messages and connections over time; nil if it is not known.
+  package var course: RunCourse?
 
   package init() {}
 }

@@ -35,6 +35,8 @@ package struct MoveAlphabet: Sendable {
   package let stunServers: [String]
   /// A virtual time by which the timeline is usually complete.
   package let horizon: Interval
+  /// The arguments that the timeline gives to the actions of a profile's peers, each once.
+  private let written: [String: [String: [Arguments]]]
   /// A run without moves.
   package let record: BaseRecord
 
@@ -65,6 +67,14 @@ package struct MoveAlphabet: Sendable {
     relays = scenario.topology.servers.filter { $0.kind == .turn }.map(\.name)
     stunServers = scenario.topology.servers.filter { $0.kind == .stun }.map(\.name)
     horizon = Self.horizon(of: scenario)
+    var written: [String: [String: [Arguments]]] = [:]
+    for case .action(let peer, let name, let arguments) in scenario.timeline.map(\.effect) {
+      guard let profile = participants.first(where: { $0.name == peer })?.vocabulary.profile else { continue }
+      if !(written[profile]?[name]?.contains(arguments) ?? false) {
+        written[profile, default: [:]][name, default: []].append(arguments)
+      }
+    }
+    self.written = written
   }
 
   private static func horizon(of scenario: Scenario) -> Interval {
@@ -118,6 +128,36 @@ package struct MoveAlphabet: Sendable {
     }
   }
 
+  /// Returns the actions of a participant with each of the arguments that they can have: a peer for a parameter that takes
+  /// one, and for any other required one what the scenario gives it.
+  func actions(of participant: Participant) -> [TimelineEntry.Effect] {
+    participant.actions.flatMap { action in
+      arguments(of: action, participant).map { .action(peer: participant.name, name: action.name, arguments: $0) }
+    }
+  }
+
+  /// Returns the actions of a participant, each once: towards the first other participant, or as the scenario has it
+  /// first.
+  func mainActions(of participant: Participant) -> [TimelineEntry.Effect] {
+    participant.actions.compactMap { action in
+      let all = arguments(of: action, participant)
+      let others = all.filter { $0.entries.allSatisfy { !$0.value.value.names(participant.name) } }
+      return (others.first ?? all.first).map {
+        .action(peer: participant.name, name: action.name, arguments: $0)
+      }
+    }
+  }
+
+  /// Returns the arguments with which the table has an action.
+  func arguments(of action: ActionDeclaration, _ participant: Participant) -> [Arguments] {
+    let required = action.parameters.filter(\.isRequired)
+    guard let first = required.first else { return [Arguments()] }
+    if required.count == 1, first.isPeer {
+      return participants.map { Arguments([(first.name, first.value($0.name))]) }
+    }
+    return written[participant.vocabulary.profile]?[action.name] ?? []
+  }
+
   /// Returns the server by way of which messages of a peer's profile go.
   func server(of participant: Participant) -> String? {
     let servers = scenario.topology.servers(of: participant.vocabulary.profile)
@@ -132,6 +172,17 @@ extension TimelineEntry {
     self.init()
     self.trigger = trigger
     self.effect = effect
+  }
+}
+
+extension Value {
+  /// Whether it is a text, or a list with one.
+  fileprivate func names(_ text: String) -> Bool {
+    switch self {
+    case .text(let own): own == text
+    case .list(let members): members.contains { $0.names(text) }
+    case .flag, .count, .real, .duration, .rate, .percentage, .byteSize: false
+    }
   }
 }
 

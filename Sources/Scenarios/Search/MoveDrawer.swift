@@ -153,7 +153,11 @@ struct MoveDrawer: ~Copyable {
     let action = choices.pick(participant.actions)
     var arguments: [(String, Value)] = []
     for parameter in action.parameters where parameter.isRequired {
-      guard parameter.isPeer else { return nil }
+      guard parameter.isPeer else {
+        let written = alphabet.arguments(of: action, participant)
+        guard !written.isEmpty else { return nil }
+        return .action(peer: participant.name, name: action.name, arguments: choices.pick(written))
+      }
       arguments.append((parameter.name, parameter.value(choices.pick(alphabet.participants).name)))
     }
     return .action(peer: participant.name, name: action.name, arguments: Arguments(arguments))

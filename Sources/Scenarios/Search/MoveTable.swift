@@ -5,40 +5,90 @@ internal import Vocabulary
 /// The table of moves of a scenario: every message in every state from every sender, every fault and mutation of every
 /// message, every action in every state, and every pair of actions in a connected call. It is finite, and is tried as a
 /// whole.
+///
+/// A move that is known to meet nothing is no row, and is counted.
 package struct MoveTable: Sendable {
+  /// The reason why a move meets nothing.
+  package enum Lack: String, Error, CaseIterable, Sendable {
+    /// The scenario does not come to the state.
+    case state
+    /// The message that gives the content has not passed by the end of the state.
+    case model
+    /// The receiver has no connection to the server in the state.
+    case connection
+    /// No message of the type comes to the participant.
+    case message
+    /// The message that comes does not have the field.
+    case field
+  }
+
+  /// Moves that are no rows.
+  package struct Omission: Sendable, Hashable {
+    package let lack: Lack
+    package fileprivate(set) var count = 0
+    /// The states, types or fields that are missing, in order.
+    package fileprivate(set) var missing: [String] = []
+  }
+
   /// The moves: one in a row, or two.
-  package let rows: [[TimelineEntry]]
+  package private(set) var rows: [[TimelineEntry]] = []
+  /// The moves that are no rows, by the reason.
+  package private(set) var omissions: [Omission] = Lack.allCases.map { Omission(lack: $0) }
 
   package init(_ alphabet: MoveAlphabet, kinds: [MoveKind] = MoveKind.allCases) {
     let kinds = alphabet.kinds.filter { kinds.contains($0) }
-    var rows: [TimelineEntry] = []
     for participant in alphabet.participants {
+      let messages = kinds.contains(.send) ? Self.messages(to: participant, alphabet) : []
+      let actions = kinds.contains(.action) ? alphabet.actions(of: participant) : []
       for state in participant.machine?.states ?? [] {
-        let trigger = Self.entering(state.name, participant)
-        if kinds.contains(.send) {
-          let messages = Self.messages(to: participant, alphabet)
-          rows += messages.map { TimelineEntry(trigger, .send($0)) }
-          if case .after(_, let anchor) = trigger {
-            let floods = messages.filter { Self.isWorthFlooding($0, participant) }
-            rows += floods.map { TimelineEntry(.flood(from: anchor), .send($0)) }
-          }
+        let moments = TableMoment.all(of: participant, in: state.name, alphabet)
+        if moments.isEmpty {
+          omit(.state, "\(participant.name) \(state.name)", messages.count + actions.count)
         }
-        if kinds.contains(.action) {
-          rows += Self.actions(of: participant, alphabet).map { TimelineEntry(trigger, $0) }
+        for moment in moments {
+          add(messages, to: participant, at: moment)
+          rows += actions.map { [TimelineEntry(moment.trigger, $0)] }
         }
       }
-      rows += Self.faults(of: participant, alphabet, kinds)
+      addFaults(of: participant, alphabet, kinds)
     }
-    self.rows = rows.map { [$0] } + (kinds.contains(.action) ? Self.pairs(alphabet) : [])
+    if kinds.contains(.action) { rows += Self.pairs(alphabet) }
+    omissions.removeAll { $0.count == 0 }
   }
 
-  /// Returns every ordered pair of actions in a call that is connected: what one leaves behind, another may lose.
+  private mutating func omit(_ lack: Lack, _ missing: String, _ count: Int = 1) {
+    guard count > 0, let index = omissions.firstIndex(where: { $0.lack == lack }) else { return }
+    omissions[index].count += count
+    if !omissions[index].missing.contains(missing) { omissions[index].missing.append(missing) }
+  }
+
+  private mutating func add(
+    _ messages: [RawMessage], to participant: MoveAlphabet.Participant, at moment: TableMoment
+  ) {
+    var floods: [[TimelineEntry]] = []
+    for message in messages {
+      switch moment.trigger(of: message) {
+      case .success(let trigger):
+        rows.append([TimelineEntry(trigger, .send(message))])
+        // A flood begins with the state.
+        if trigger == moment.trigger, Self.isWorthFlooding(message, participant), let anchor = moment.anchor {
+          floods.append([TimelineEntry(.flood(from: anchor), .send(message))])
+        }
+      case .failure(let lack):
+        omit(lack, lack == .model ? message.like ?? message.type : "\(participant.name) \(moment.state)")
+      }
+    }
+    rows += floods
+  }
+
+  /// Returns every ordered pair of actions in a call that is connected, each with its first arguments, and with another
+  /// peer where it takes one: what one leaves behind, another may lose.
   private static func pairs(_ alphabet: MoveAlphabet) -> [[TimelineEntry]] {
     guard let first = alphabet.participants.first, let machine = first.machine,
       let connected = machine.states.first(where: { machine.role(of: $0.name) == .connected })
     else { return [] }
     let anchor = Anchor(kind: .entersState(subject: first.name, machine: machine.name, state: connected.name))
-    let actions = alphabet.participants.flatMap { Self.actions(of: $0, alphabet) }
+    let actions = alphabet.participants.flatMap { alphabet.mainActions(of: $0) }
     return actions.flatMap { one in
       actions.map { another in
         [
@@ -49,98 +99,63 @@ package struct MoveTable: Sendable {
     }
   }
 
-  /// What an app may have to keep: candidates and descriptions, each from the first other participant alone.
-  private static func isWorthFlooding(_ message: RawMessage, _ participant: MoveAlphabet.Participant) -> Bool {
-    guard message.like == message.type, message.from != participant.name,
-      let declaration = participant.messages.first(where: { $0.name == message.type })
-    else { return false }
-    return declaration.field(.candidate) != nil || declaration.field(.description) != nil
-  }
-
-  /// The state has been entered, and what the app did at that moment is done.
-  private static func entering(_ state: String, _ participant: MoveAlphabet.Participant) -> TimelineEntry.Trigger {
-    let machine = participant.machine?.name ?? ""
-    return .after(
-      .milliseconds(10), of: Anchor(kind: .entersState(subject: participant.name, machine: machine, state: state)))
-  }
-
-  /// Returns every message to a participant: with the content of the newest of its type, of every other type that gives
-  /// it a call and a description, and of a message of another run.
-  private static func messages(
-    to participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet
-  ) -> [RawMessage] {
-    let senders = alphabet.senders(to: participant)
-    guard let server = alphabet.server(of: participant) else { return [] }
-    var messages: [RawMessage] = []
-    for declaration in participant.messages {
-      let models = participant.vocabulary.messages.filter {
-        $0.name == declaration.name || $0.field(.description) != nil
-      }
-      for sender in senders {
-        for model in models {
-          var message = RawMessage(type: declaration.name, from: sender, to: participant.name)
-          (message.server, message.like) = (server, model.name)
-          messages.append(message)
-        }
-      }
-    }
-    return messages + alphabet.recorded(to: participant).filter { senders.contains($0.from) }
-  }
-
-  private static func actions(
-    of participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet
-  ) -> [TimelineEntry.Effect] {
-    participant.actions.flatMap { action -> [TimelineEntry.Effect] in
-      let peers = action.parameters.filter { $0.isPeer && $0.isRequired }
-      guard action.parameters.allSatisfy({ !$0.isRequired || $0.isPeer }), peers.count < 2 else { return [] }
-      guard let peer = peers.first else {
-        return [.action(peer: participant.name, name: action.name, arguments: Arguments())]
-      }
-      return alphabet.participants.map { other in
-        .action(
-          peer: participant.name, name: action.name, arguments: Arguments([(peer.name, peer.value(other.name))]))
-      }
-    }
-  }
-
   /// The events of a connection that an app waits for.
   static let lateEvents: [ConnectionEventName] = [
     .iceCandidate, .iceConnectionStateChange, .connectionStateChange, .signalingStateChange, .stateChange, .error,
     .track,
   ]
 
-  /// Returns the faults and mutations of the first message of each type that comes to a participant.
-  private static func faults(
+  /// Adds the faults and mutations of the first message of each type that comes to a participant.
+  private mutating func addFaults(
     of participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet, _ kinds: [MoveKind]
-  ) -> [TimelineEntry] {
-    var effects: [TimelineEntry.Effect] = []
+  ) {
     for message in participant.served {
-      func add(_ kind: FaultKind, _ more: [(String, Value)] = []) {
+      let faults = Self.faults(of: message, kinds)
+      let seen = alphabet.record.messages.first { $0.type == message.name && $0.to == participant.name }
+      if alphabet.record.course != nil, seen == nil {
+        omit(.message, message.name, faults.count)
+        continue
+      }
+      for (kind, more) in faults {
+        if let seen, let field = Arguments(more).text("field"), message.field(field)?.role != .sender,
+          seen.fields[field] == nil
+        {
+          omit(.field, "\(message.name).\(field)")
+          continue
+        }
         let arguments = [("message", Value.text(message.name)), ("to", .text(participant.name)), ("count", .count(1))]
         var fault = Fault(kind: kind, arguments: Arguments(arguments + more))
         fault.callServer = alphabet.server(of: participant)
-        effects.append(.fault(fault, duration: nil))
+        rows.append([TimelineEntry(.at(.zero), .fault(fault, duration: nil))])
       }
-      if kinds.contains(.drop) { add(.signalDrop) }
-      if kinds.contains(.duplicate) { add(.signalDuplicate) }
-      if kinds.contains(.delay) {
-        for seconds in [1, 5, 20] { add(.signalDelay, [("by", .duration(.seconds(Int64(seconds))))]) }
-      }
-      if kinds.contains(.reorder) { add(.signalReorder) }
-      if kinds.contains(.corrupt) { for mutation in Mutations.all(of: message) { add(.signalCorrupt, mutation) } }
     }
     if kinds.contains(.packets) {
       for content in ["stun", "dtls", "rtp", "rtcp"] {
         let arguments: [(String, Value)] = [("protocol", .text(content)), ("to", .text(participant.name))]
-        effects.append(.fault(Fault(kind: .packetForge, arguments: Arguments(arguments)), duration: nil))
+        let fault = Fault(kind: .packetForge, arguments: Arguments(arguments))
+        rows.append([TimelineEntry(.at(.zero), .fault(fault, duration: nil))])
       }
     }
     if kinds.contains(.device) {
-      for event in lateEvents {
-        effects.append(.late(event, of: participant.name, by: .seconds(1), for: nil))
+      rows += Self.lateEvents.map {
+        [TimelineEntry(.at(.zero), .late($0, of: participant.name, by: .seconds(1), for: nil))]
       }
     }
-    return effects.map { TimelineEntry(.at(.zero), $0) }
+  }
+
+  /// Returns the faults and mutations of a message, with their arguments.
+  private static func faults(
+    of message: MessageDeclaration, _ kinds: [MoveKind]
+  ) -> [(kind: FaultKind, arguments: [(String, Value)])] {
+    var faults: [(kind: FaultKind, arguments: [(String, Value)])] = []
+    if kinds.contains(.drop) { faults.append((.signalDrop, [])) }
+    if kinds.contains(.duplicate) { faults.append((.signalDuplicate, [])) }
+    if kinds.contains(.delay) {
+      faults += [1, 5, 20].map { (.signalDelay, [("by", .duration(.seconds($0)))]) }
+    }
+    if kinds.contains(.reorder) { faults.append((.signalReorder, [])) }
+    if kinds.contains(.corrupt) { faults += Mutations.all(of: message).map { (.signalCorrupt, $0) } }
+    return faults
   }
 }
 
@@ -179,4 +194,18 @@ extension ParameterDeclaration {
 
   /// The value that names one peer.
   func value(_ peer: String) -> Value { type == .peers ? .list([.text(peer)]) : .text(peer) }
+}
+
+extension MoveTable.Omission: CustomStringConvertible {
+  package var description: String {
+    let what =
+      switch lack {
+      case .state: "no run comes to the state"
+      case .model: "no message to copy passes by then"
+      case .connection: "the receiver has no connection then"
+      case .message: "no such message comes"
+      case .field: "the message does not have the field"
+      }
+    return "\(count) moves are not tried: \(what): \(missing.joined(separator: ", "))"
+  }
 }

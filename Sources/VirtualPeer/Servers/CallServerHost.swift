@@ -73,6 +73,12 @@ package final class CallServerHost {
   /// Drops the connection of a user, or of all users.
   package func disconnect(user: String?) { tap.disconnect(user: user) }
 
+  /// Called when a user has a connection, or has none any more.
+  package var onConnectionsChanged: (() -> Void)? {
+    get { tap.onConnectionsChanged }
+    set { tap.onConnectionsChanged = newValue }
+  }
+
   /// Returns whether a user has a connection.
   package func isConnected(user: String) -> Bool { tap.isConnected(user: user) }
 
@@ -96,13 +102,29 @@ package final class CallServerHost {
     if let sender = codec.senderField(of: type), !fields.all.contains(where: { $0.name == sender }) {
       content.fields.append(JSON.Member(sender, .string(from)))
     }
-    content.fields += fields.all.map { JSON.Member($0.name, JSON($0.value)) }
+    content.fields += fields.all.map { JSON.Member($0.name, json($0.value, of: $0.name, in: type)) }
     if let model, let fields = codec.declaration(of: type)?.fields {
       for field in fields where field.direction.includes(.serverToClient) && content[field.name] == nil {
         content[field.name] = codec.value(for: field, in: model)
       }
     }
     inject(content, from: from, to: to, delivery: delivery)
+  }
+
+  /// Returns the value of a raw message's field: a text stands for the object or the list that the field is declared to be,
+  /// if it is the JSON of one.
+  private func json(_ value: ArgumentValue, of name: String, in type: String) -> JSON {
+    guard case .text(let text) = value, let field = structured(name, in: type) else { return JSON(value) }
+    return field.type.value(text) ?? JSON(value)
+  }
+
+  private func structured(_ name: String, in type: String) -> MessageField? {
+    codec.declaration(of: type)?.fields?.first { $0.name == name && [.object, .list].contains($0.type) }
+  }
+
+  /// Returns the text that stands for an object or a list in a raw message; nil for a field that is declared to be neither.
+  package func text(of member: JSON.Member, in type: String) -> String? {
+    structured(member.key, in: type).flatMap { $0.type.admits(member.value) ? member.value.description : nil }
   }
 
   /// Returns a message that passed: the newest of the type, or the one of this number, counted from 1.

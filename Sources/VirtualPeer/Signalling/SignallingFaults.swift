@@ -67,7 +67,13 @@ package final class SignallingFaults {
   /// Keeps the messages that pass from now on.
   package func keepLog() { if log == nil { log = MessageLog() } }
 
-  func record(_ message: SignallingMessage) { log?.record(message, codec?.declaration(of: message.type)) }
+  /// Called for each message that passes the server.
+  package var onMessage: ((SignallingMessage) -> Void)?
+
+  func record(_ message: SignallingMessage) {
+    log?.record(message, codec?.declaration(of: message.type))
+    onMessage?(message)
+  }
 
   @discardableResult
   package func add(_ fault: SignallingFault) -> ID {

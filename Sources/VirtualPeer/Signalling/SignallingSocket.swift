@@ -7,7 +7,7 @@ public final class SignallingSocket {
   /// Called once, however the connection ended, unless this end dropped it.
   public var onClose: (() -> Void)?
   /// The client's user. The server sets it when it is known; faults that name users use it.
-  public var user: String?
+  public var user: String? { didSet { tap.onConnectionsChanged?() } }
 
   /// The id of an Engine.IO session; nil for a plain WebSocket.
   public var sessionID: String? { (channel as? EngineIOSession)?.id }
@@ -64,6 +64,7 @@ public final class SignallingSocket {
 
   private func closed() {
     isOver = true
+    tap.onConnectionsChanged?()
     let report = onClose
     (onOpen, onText, onClose) = (nil, nil, nil)
     report?()

@@ -23,6 +23,9 @@ final class SignallingTap {
   /// The number of connections that were reset because their user is refused, by user.
   private(set) var refusalCounts: [String: Int] = [:]
 
+  /// Called when the user of a connection becomes known, and when a connection ends.
+  var onConnectionsChanged: (() -> Void)?
+
   init(faults: SignallingFaults, codec: SignallingCodec, trace: Trace, subject: String) {
     self.faults = faults
     self.codec = codec

@@ -110,6 +110,16 @@ import Vocabulary
     #expect(world.value("alice", "callback") == "roomDidFailToConnect")
   }
 
+  @Test func `a text stands for an object of a raw message`() throws {
+    let world = try TwilioWorld()
+    world.connect("alice")
+    let list = #"[{"sid":"PA9","identity":"bob","state":"connected","revision":1,"tracks":[]}]"#
+    world.server.inject(
+      type: "update", from: "bob", to: "alice", fields: NamedValues([("participants", .text(list))]))
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "roster") == "bob")
+  }
+
   @Test func `a room that was taken is full`() throws {
     let world = try TwilioWorld(["alice", "bob", "carol"])
     world.perform("alice", "create-room", [("room", .text("daily")), ("max-participants", .count(2))])

@@ -1,6 +1,6 @@
 package import CallCore
 package import ScenarioFormat
-internal import Vocabulary
+package import Vocabulary
 
 /// A running expectation. It receives events through its conditions and anchors, and time through alarms.
 ///
@@ -124,7 +124,7 @@ package struct MonitorContext {
   /// Returns the peer's main state machine; nil for a puppet.
   func mainMachine(of peer: String) -> StateMachine? { vocabulary(of: peer)?.machines.first }
 
-  func vocabulary(of peer: String) -> ProfileVocabulary? {
+  package func vocabulary(of peer: String) -> ProfileVocabulary? {
     scenario.peer(peer)?.profile.flatMap { profiles.vocabulary($0.value) }
   }
 

@@ -25,5 +25,6 @@ extension BaseRecord {
       received[profile.name] = Set(profile.received.map(\.element))
     }
     messages = result.messages
+    course = result.course
   }
 }

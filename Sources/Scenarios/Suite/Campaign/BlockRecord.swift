@@ -12,6 +12,8 @@ struct BlockRecord: Sendable {
   var runCount = 0
   /// The number of runs whose moves all found something to act on.
   var effectiveCount = 0
+  /// The runs of which some move met nothing, each with the reason.
+  var unmet: [String] = []
   /// The number of different features that the runs showed.
   var featureCount = 0
   var buckets: [Bucket] = []
@@ -23,7 +25,7 @@ extension BlockRecord {
   var json: JSON {
     [
       "plan": .string(RunResult.hexadecimal(plan)), "block": .integer(Int64(block)), "runs": .integer(Int64(runCount)),
-      "effective": .integer(Int64(effectiveCount)),
+      "effective": .integer(Int64(effectiveCount)), "unmet": .strings(unmet),
       "features": .integer(Int64(featureCount)), "problems": .strings(problems),
       "buckets": .array(buckets.map(\.json)),
     ]
@@ -42,6 +44,7 @@ extension BlockRecord {
       plan: plan, block: Int(block), runCount: Int(runs), effectiveCount: Int(effective), featureCount: Int(features),
       buckets: buckets.compactMap(Bucket.init), problems: json["problems"]?.strings ?? [])
     guard self.buckets.count == buckets.count else { return nil }
+    unmet = json["unmet"]?.strings ?? []
   }
 }
 

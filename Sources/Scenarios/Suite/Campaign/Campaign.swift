@@ -38,6 +38,8 @@ public final class Campaign {
     public var runCount = 0
     /// The number of runs whose moves all found something to act on.
     public var effectiveCount = 0
+    /// The moves that are not tried, because they would meet nothing: one line for each reason of each scenario.
+    public var omissions: [String] = []
     /// The number of runs that are planned in this share.
     public var planned = 0
     /// The findings so far.
@@ -216,6 +218,7 @@ public final class Campaign {
       options.shard.map { block % $0.count == $0.index - 1 } ?? true
     }
     progress.planned = mine.reduce(0) { $0 + plan.size(ofBlock: $1) }
+    progress.omissions = plan.bases.flatMap { base in base.omissions.map { "\(base.cell.id): \($0)" } }
     var waiting = mine.filter { !done.contains($0) }[...]
     return try pool(waiting.count).run(
       nextTask: { [self] in
@@ -290,8 +293,12 @@ public final class Campaign {
     }
     switch outcome {
     case .result(let result):
-      let isVacuous = result.findings.contains { $0.kind == .vacuous && $0.title != "expect" }
-      if result.moveCount > 0, !isVacuous { record.effectiveCount = 1 }
+      guard result.moveCount > 0 else { break }
+      if let lack = result.unmetMove {
+        record.unmet = [place.problem(lack)]
+      } else {
+        record.effectiveCount = 1
+      }
     case .failure, .crash, .timeout, .oversize:
       if record.buckets.isEmpty, let lack = outcome.lack { record.problems = [place.problem(lack)] }
     }
@@ -310,7 +317,7 @@ public final class Campaign {
 }
 
 extension Occurrence {
-  /// Returns the line that tells of a run without a verdict.
+  /// Returns the line that tells why a run has no verdict, or why a move of it met nothing.
   fileprivate func problem(_ reason: String) -> String { "\(cellID)#\(seed), run \(block).\(number): \(reason)" }
 }
 
@@ -326,6 +333,7 @@ extension BlockRecord {
   fileprivate mutating func add(_ other: BlockRecord) {
     runCount += other.runCount
     effectiveCount += other.effectiveCount
+    unmet += other.unmet
     buckets.merge(other.buckets)
     problems += other.problems
   }
@@ -349,7 +357,7 @@ extension CampaignPlan {
       case .drawn: "drawn"
       }
     return [
-      "format": 3, "program": .string(program),
+      "format": 4, "program": .string(program),
       "set": .array(overrides.map { .strings([$0.name, $0.value]) }), "method": method, "seed": .unsigned(seed),
       "kinds": .strings(kinds.map(\.rawValue)), "blockSize": .integer(Int64(Self.blockSize)),
       "files": .array(

@@ -30,6 +30,8 @@ public struct CampaignPlan: Sendable {
     let kinds: [MoveKind]
     /// The number of rows of its table of moves.
     fileprivate(set) var rowCount = 0
+    /// The moves that are no rows of it, because they would meet nothing.
+    fileprivate(set) var omissions: [MoveTable.Omission] = []
     /// The largest number of moves in a run.
     let most: Int
   }
@@ -102,7 +104,8 @@ public struct CampaignPlan: Sendable {
     let base = bases[index]
     bases[index].alphabet = MoveAlphabet(base.cell.scenario, registry: profiles.registry, record: record)
     guard method == .exhaustive else { return }
-    bases[index].rowCount = MoveTable(bases[index].alphabet, kinds: base.kinds).rows.count
+    let table = MoveTable(bases[index].alphabet, kinds: base.kinds)
+    (bases[index].rowCount, bases[index].omissions) = (table.rows.count, table.omissions)
   }
 
   /// The number of runs that a scenario has before the next one has its turn.

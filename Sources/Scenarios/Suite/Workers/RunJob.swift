@@ -155,6 +155,7 @@ enum WorkerReply {
       .object(
         [.init("result", result.json)] + (result.story.map { [.init("story", $0.json)] } ?? [])
           + (result.moveCount == 0 ? [] : [.init("moves", .integer(Int64(result.moveCount)))])
+          + (result.unmetMove.map { [.init("unmet", .string($0))] } ?? [])
           + Self.numbers("choices", result.choices) + Self.numbers("features", result.features)
           + (result.coverage.map { [.init("coverage", $0.json)] } ?? [])
           + (result.codecLoad.map { [.init("cpu", .array([.number($0.encoding), .number($0.decoding)]))] } ?? [])
@@ -165,7 +166,8 @@ enum WorkerReply {
           + Self.words("pictures", result.pictureSizes) + Self.words("formats", result.audioFormats)
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
-          + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))]))
+          + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))])
+          + (result.course.map { [.init("course", $0.json)] } ?? []))
     case .failure(let message): .object([.init("error", .string(message))])
     }
   }
@@ -204,6 +206,7 @@ enum WorkerReply {
     if var result = json["result"].flatMap({ RunResult(json: $0) }) {
       result.story = json["story"].flatMap(RunStory.init)
       result.moveCount = json["moves"]?.integer.flatMap(Int.init(exactly:)) ?? 0
+      result.unmetMove = json["unmet"]?.string
       result.choices = json["choices"]?.array?.compactMap(\.unsigned) ?? []
       result.features = json["features"]?.array?.compactMap(\.unsigned) ?? []
       result.coverage = json["coverage"].flatMap { RunCoverage(json: $0) }
@@ -219,6 +222,7 @@ enum WorkerReply {
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []
+      result.course = json["course"].map(RunCourse.init)
       self = .result(result)
     } else if let message = json["error"]?.string {
       self = .failure(message)

@@ -53,6 +53,8 @@ public struct WorkerLoop {
       let (cell, moveCount, choices) = try varied(by: job)
       var result = try JobExecution(job: job, profiles: profiles).result(cell: cell)
       (result.moveCount, result.choices) = (moveCount, choices)
+      let moves = cell.scenario.timeline.suffix(moveCount).map(\.title)
+      result.unmetMove = result.findings.first { $0.kind == .vacuous && moves.contains($0.title) }?.actual
       if job.variation != nil { result.reduceToFeatures() }
       if job.needsNoStory { result.story = nil }
       if result.verdict == .pass { result.story = job.wantsStory ? result.story?.thinned() : nil }
