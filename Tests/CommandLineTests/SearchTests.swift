@@ -48,6 +48,28 @@ import Testing
     #expect(try Self.blocks(folder + "/1") == Self.blocks(folder + "/whole"))
   }
 
+  @Test func `the table leaves out what would meet nothing, and says so`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let outcome = try Program.run([
+      "fuzz", folder + "/call.yaml", "--exhaustive", "--moves", "drop", "--corpus", folder + "/corpus",
+    ])
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output == "5 of 5 rows of the table, in 5 of them every move met something; 0 findings\n")
+    #expect(
+      outcome.errors.contains("note: call: 7 moves are not tried: no such message comes: call_offer, call_decline"))
+  }
+
+  @Test func `a block keeps why a move met nothing`() throws {
+    let folder = try Self.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    _ = try Program.run([
+      "fuzz", folder + "/call.yaml", "--exhaustive", "--moves", "device", "--corpus", folder + "/corpus",
+    ])
+    let block = try #require(try Self.blocks(folder + "/corpus").first?.value)
+    #expect(block.contains("\"effective\":12,\"unmet\":[\"call#1, run 0.5: it met nothing: no such event came"))
+  }
+
   @Test func `a search goes on where it was, and refuses the folder of another`() throws {
     let folder = try Self.folder()
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -13,6 +13,8 @@ struct TableMoment {
 
   /// What the app does at the moment that it enters the state is done by then.
   private static let settling = Interval.milliseconds(10)
+  /// Another seed has other delays in its networks.
+  private static let margin = Interval.milliseconds(50)
 
   /// Returns the stays in which moves are made: that in which the peer begins, and the first that it enters.
   static func all(of participant: MoveAlphabet.Participant, in state: String, _ alphabet: MoveAlphabet) -> [TableMoment]
@@ -29,9 +31,11 @@ struct TableMoment {
     }
   }
 
-  /// The entry of the state; nil for the state in which the peer begins.
+  /// The entry of the state; nil for the state in which the peer begins, which it has entered before anything can be
+  /// done.
   var anchor: Anchor? {
-    guard stay?.isInitial != true else { return nil }
+    let begins = course?.stays.first { $0.peer == participant.name }?.state
+    guard begins != state else { return nil }
     return Anchor(
       kind: .entersState(subject: participant.name, machine: participant.machine?.name ?? "", state: state))
   }
@@ -40,7 +44,7 @@ struct TableMoment {
   var trigger: TimelineEntry.Trigger { trigger(Self.settling) }
 
   private func trigger(_ delay: Interval) -> TimelineEntry.Trigger {
-    anchor.map { .after(delay, of: $0) } ?? .at(.zero + delay)
+    anchor.map { .after(delay, of: $0) } ?? .at((stay?.from ?? .zero) + delay)
   }
 
   /// Returns the trigger of a message: the first time in the state at which the receiver is connected, and the message
@@ -50,7 +54,8 @@ struct TableMoment {
     var time = stay.from + Self.settling
     if let model = message.like {
       guard let passage = course.passage(of: model, by: server) else { return .failure(.model) }
-      time = max(time, passage + Self.settling)
+      let isLater = passage + Self.settling > time
+      time = max(time, passage + (isLater && stay.contains(passage + Self.margin) ? Self.margin : Self.settling))
       guard stay.contains(time) else { return .failure(.model) }
     }
     let connections = course.connections.filter { $0.server == server && $0.peer == participant.name }
