@@ -26,7 +26,7 @@ extension KeyCases {
         compared(expect: "delta: \(sent), arms: [b, a], stat: max, interval: <>, gt: 0")),
       KeyCase(
         "delta.precision", ["1", "100000"],
-        compared(expect: "delta: \(sent), arms: [b, a], stat: max, precision: <>, gt: -1000000")),
+        compared(expect: "delta: \(heard), arms: [b, a], stat: max, precision: <>, gt: -1000000")),
       KeyCase(words: "delta.better", compared(expect: "delta: \(heard), arms: [b, a], stat: max, better: <>, lt: 0")),
       KeyCase(
         "delta.if", ["loss == 20%", "loss == 30%"],

@@ -123,8 +123,8 @@ package struct CompareText {
   func verdictLines(_ index: Int, _ arm: String) -> [String] {
     let point = report.points[index]
     let names = "\(arm) against \(point.arms.baseline)"
-    if let idle = point.idleText(arm) { return [idle] }
     guard point.isPaired else { return ["\(names): not compared, because the channels differ"] }
+    if let idle = point.idleText(arm) { return [idle] }
     var groups: [(word: String, texts: [String])] = ["better", "worse", "other", "no difference"].map { ($0, []) }
     var few: [String] = []
     for (number, measured) in point.numbers.enumerated() {
