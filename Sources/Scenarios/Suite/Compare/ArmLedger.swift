@@ -91,22 +91,7 @@ extension ArmComparison {
         expected: expected, actual: actual, time: .zero, why: expectation.why,
         signature: FindingSignature(expectation.checkID))
     }
-    if let first = delta.arms.first?.value, let second = delta.arms.last?.value {
-      if areEqual(first, second) {
-        return [finding(.vacuous, "\(delta)", "the runs of '\(first)' equal those of '\(second)' event by event")]
-      }
-      if haveEqualNumbers(first, second) {
-        let actual =
-          "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart, or it changes none of them"
-        return [finding(.vacuous, "\(delta)", actual)]
-      }
-    }
-    if let first = delta.arms.first?.value, let second = delta.arms.last?.value, sendAlike(first, second) {
-      let actual =
-        "sound is sent alike in every run of '\(first)' and '\(second)': the other side does not take what sets them apart"
-      return [finding(.vacuous, "\(delta)", actual)]
-    }
-    if let reason = incomparable(delta) { return [finding(.vacuous, "\(delta)", reason)] }
+    if let reason = idleness(delta) ?? incomparable(delta) { return [finding(.vacuous, "\(delta)", reason)] }
     guard let interval = estimate.interval, let halfWidth = estimate.halfWidth, reasoned(delta).isEmpty else {
       return [finding(.vacuous, "\(delta)", lack(of: delta, estimate))]
     }
@@ -131,6 +116,19 @@ extension ArmComparison {
           "\(delta.metric.text(of: halfWidth)) after \(pairs); \(Self.remedy(estimate.count, halfWidth, precision))"))
     }
     return found
+  }
+
+  /// Returns why the arms of a difference are as good as one; nil if they are not.
+  private func idleness(_ delta: Expectation.Delta) -> String? {
+    guard let first = delta.arms.first?.value, let second = delta.arms.last?.value else { return nil }
+    if areEqual(first, second) { return "the runs of '\(first)' equal those of '\(second)' event by event" }
+    if haveEqualNumbers(first, second) {
+      return
+        "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart, or it changes none of them"
+    }
+    guard sendAlike(first, second) else { return nil }
+    return
+      "sound is sent alike in every run of '\(first)' and '\(second)': the other side does not take what sets them apart"
   }
 
   /// Returns why what peers see and hear leaves nothing to be compared in a number of two arms; nil if it does.
