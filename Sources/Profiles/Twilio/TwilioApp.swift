@@ -73,7 +73,8 @@ public final class TwilioApp: CallApp {
   private func show() {
     let isInRoom = room.map { !$0.isOver } ?? false
     let sample = settings.isSampleCode
-    environment.trace.set("mic.on", sample ? switches.microphone : isInRoom && microphone?.isEnabled ?? false)
+    let isOn = (microphone?.isEnabled ?? false) || furtherTracks.contains(where: \.isEnabled)
+    environment.trace.set("mic.on", sample ? switches.microphone : isInRoom && isOn)
     environment.trace.set(
       "camera.on",
       sample ? switches.camera && !isCameraInterrupted : isInRoom && camera?.isEnabled ?? false)
@@ -103,6 +104,7 @@ public final class TwilioApp: CallApp {
     }
     furtherTracks.append(track)
     participant.publishAudioTrack(track)
+    show()
   }
 
   // MARK: Microphone and camera

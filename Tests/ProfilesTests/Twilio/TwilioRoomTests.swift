@@ -90,6 +90,19 @@ import Vocabulary
     #expect(world.value("alice", "mic.sent") == "true" && world.value("bob", "remote.mic") == "alice")
   }
 
+  @Test func `a track that is published beside a microphone that is off shows it as on`() throws {
+    let world = try TwilioWorld()
+    world.connect("alice", "bob")
+    world.perform("alice", "mic-off")
+    world.run(for: .seconds(1))
+    world.perform("alice", "publish", [("track-name", .text("second"))])
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "mic.on") == "true" && world.value("alice", "mic.sent") == "true")
+    world.perform("alice", "mic-off")
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "mic.on") == "false" && world.value("alice", "mic.sent") == "false")
+  }
+
   @Test func `a room is reached without the tracks that were given up on the way`() throws {
     let world = try TwilioWorld()
     world.perform("alice", "connect", [("room", .text("daily"))])
