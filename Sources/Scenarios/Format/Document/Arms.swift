@@ -18,6 +18,8 @@ extension Scenario {
     public var names: [String] = []
     /// What each arm changes, as written in the file, in the same order; empty for one that changes nothing.
     public var changes: [String] = []
+    /// The dotted paths that each arm changes, such as `alice.audio.fec`, in the same order.
+    package var paths: [[String]] = []
     /// The arm that the others are compared with.
     public var baseline = ""
     /// The arm of this cell.

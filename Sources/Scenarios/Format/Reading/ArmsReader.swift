@@ -98,6 +98,7 @@ enum ArmsReader {
     arms.pairing = draft?.pairing ?? .channel
     arms.names = reading.arms
     arms.changes = reading.armPatches.map(\.text)
+    arms.paths = reading.armPatches.map { $0.changes.map(\.key) }
     arms.baseline = draft?.baseline?.value ?? reading.arms.first ?? ""
     arms.own = own.name
     return arms

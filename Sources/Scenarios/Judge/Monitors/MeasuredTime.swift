@@ -6,10 +6,10 @@ internal import Vocabulary
 /// For how long of a window a number of an arm could be measured, however much arrived meanwhile.
 ///
 /// A statistic of samples can be measured while its connection reports what it tells of: an incoming stream is
-/// reported from its first packet on, whether more come or not, an outgoing one while its track is sent. What tells of speech is measured while somebody speaks, and
-/// the device that plays it runs. Anything that counts over the window can be measured
-/// during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer, while
-/// any peer has one.
+/// reported from its first packet on, whether more come or not, an outgoing one while its track is sent. What tells of
+/// speech is measured while somebody speaks, and the device that plays it runs. Anything that counts over the window can be
+/// measured during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer,
+/// while any peer has one.
 final class MeasuredTime {
   private let context: MonitorContext
   private let countsReports: Bool

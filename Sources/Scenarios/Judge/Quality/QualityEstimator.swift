@@ -152,7 +152,8 @@ struct QualityEstimator {
     return EModel(bandwidth: .fullband, codec: codec).meanOpinionScore(connection)
   }
 
-  /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same. Nil while there is hardly any.
+  /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same. Nil while
+  /// there is hardly any.
   private var bitrate: Double? {
     guard let first = history.first, let last = history.last else { return nil }
     // A packet may last longer than the settings say: before any speech is known, some of it is enough.

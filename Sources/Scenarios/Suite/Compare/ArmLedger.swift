@@ -121,14 +121,15 @@ extension ArmComparison {
   /// Returns why the arms of a difference are as good as one; nil if they are not.
   private func idleness(_ delta: Expectation.Delta) -> String? {
     guard let first = delta.arms.first?.value, let second = delta.arms.last?.value else { return nil }
-    if areEqual(first, second) { return "the runs of '\(first)' equal those of '\(second)' event by event" }
-    if haveEqualNumbers(first, second) {
-      return
+    return likeness(first, second).map { likeness in
+      switch likeness {
+      case .events: "the runs of '\(first)' equal those of '\(second)' event by event"
+      case .numbers:
         "every number that is compared is equal in every run of '\(first)' and '\(second)': nobody took what they set apart, or it changes none of them"
+      case .sound:
+        "sound is sent alike in every run of '\(first)' and '\(second)': the other side does not take what sets them apart"
+      }
     }
-    guard sendAlike(first, second) else { return nil }
-    return
-      "sound is sent alike in every run of '\(first)' and '\(second)': the other side does not take what sets them apart"
   }
 
   /// Returns why what peers see and hear leaves nothing to be compared in a number of two arms; nil if it does.

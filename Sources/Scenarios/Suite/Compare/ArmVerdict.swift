@@ -190,44 +190,34 @@ extension ArmComparison {
   /// Returns whether two arms differ in settings of audio alone, and none of them changes how any sound is sent: the other side
   /// takes nothing of it. What is left of a difference is the length of descriptions.
   func sendAlike(_ first: String, _ second: String) -> Bool {
-    let changes = zip(arms.names, arms.changes).filter { [first, second].contains($0.0) }
+    let paths = zip(arms.names, arms.paths).filter { [first, second].contains($0.0) }.flatMap(\.1)
     // What a program sends is unknown.
-    guard !hasProgram, changes.contains(where: { !$0.1.isEmpty }), changes.allSatisfy({ Self.isOfAudio($0.1) }) else {
-      return false
-    }
-    let (mine, others) = (formats(of: first), formats(of: second))
+    guard !hasProgram, !paths.isEmpty, paths.allSatisfy(Self.isOfAudio) else { return false }
+    let (mine, others) = (bySeed(first, \.audioFormats), bySeed(second, \.audioFormats))
     return !mine.isEmpty && mine == others && mine.values.allSatisfy { !$0.isEmpty }
   }
 
-  private func formats(of arm: String) -> [UInt64: [String: [String]]] {
-    Dictionary(
-      runs.filter { $0.arm == arm }.map { ($0.seed, $0.audioFormats) }, uniquingKeysWith: { old, _ in old })
-  }
-
-  /// Whether all that an arm changes, as the file writes it, are settings of some peer's audio.
-  private static func isOfAudio(_ changes: String) -> Bool {
-    var (depth, paths, path) = (0, [String](), "")
-    for character in changes {
-      if "{[".contains(character) { depth += 1 }
-      if "}]".contains(character) { depth -= 1 }
-      if character == ",", depth == 0 {
-        paths.append(path)
-        path = ""
-      } else {
-        path.append(character)
-      }
-    }
-    return (paths + [path]).map { $0.prefix { $0 != ":" }.split(separator: ".") }.allSatisfy { parts in
-      parts.isEmpty || (parts.count > 1 && parts[1] == "audio")
-    }
+  private static func isOfAudio(_ path: String) -> Bool {
+    let parts = path.split(separator: ".")
+    return parts.count > 1 && parts[1] == "audio"
   }
 
   private func haveEqualEventCounts(_ first: String, _ second: String) -> Bool {
     bySeed(first, \.eventCount) == bySeed(second, \.eventCount)
   }
 
-  private func bySeed(_ arm: String, _ value: KeyPath<Run, UInt64>) -> [UInt64: UInt64] {
+  private func bySeed<Value>(_ arm: String, _ value: KeyPath<Run, Value>) -> [UInt64: Value] {
     Dictionary(runs.filter { $0.arm == arm }.map { ($0.seed, $0[keyPath: value]) }, uniquingKeysWith: { old, _ in old })
+  }
+
+  /// In what two arms are as good as one.
+  enum Likeness { case events, numbers, sound }
+
+  /// Returns in what two arms are as good as one; nil if they are not.
+  func likeness(_ first: String, _ second: String) -> Likeness? {
+    if areEqual(first, second) { return .events }
+    if haveEqualNumbers(first, second) { return .numbers }
+    return sendAlike(first, second) ? .sound : nil
   }
 
   /// The arms that change nothing of the baseline's runs.
@@ -242,15 +232,16 @@ extension ArmComparison {
   }
 
   private func idleText(_ arm: String, besides other: String) -> String? {
-    if areEqual(arm, other) { return "'\(arm)' changes nothing: its runs equal those of '\(other)' event by event" }
-    guard haveEqualNumbers(arm, other) else {
-      return sendAlike(arm, other)
-        ? "'\(arm)' sends no sound otherwise than '\(other)' in any run: the other side does not take what it asks for"
-        : nil
+    likeness(arm, other).map { likeness in
+      switch likeness {
+      case .events: "'\(arm)' changes nothing: its runs equal those of '\(other)' event by event"
+      case .numbers:
+        "'\(arm)' changes none of these numbers in any run of '\(other)'"
+          + (haveEqualEventCounts(arm, other)
+            ? ": does the other side take what it asks for, and is there anything that it mends?" : "")
+      case .sound:
+        "'\(arm)' sends no sound otherwise than '\(other)' in any run: the other side does not take what it asks for"
+      }
     }
-    let question =
-      haveEqualEventCounts(arm, other)
-      ? ": does the other side take what it asks for, and is there anything that it mends?" : ""
-    return "'\(arm)' changes none of these numbers in any run of '\(other)'\(question)"
   }
 }

@@ -132,21 +132,18 @@ extension ArmComparison {
       for (other, times) in times.sorted(by: { $0.key < $1.key }) {
         if let time = times[seed], time > longest?.time ?? own { longest = (other, time) }
       }
-      let length = longest?.time ?? .zero
-      // Of sound that plays while somebody speaks some arms have less, which lose more. What is compared with what was said
-      // comes by the 2.5 s.
-      let tolerance =
-        growsWithTime
-        ? Self.growthTolerance
-        : measures(HarnessEvents.mouthToEar.name)
-          ? length / 2 : isOfWholeSpeech ? length / 10 : Self.tolerance(of: length)
-      guard let longest, longest.time - own > tolerance else { return nil }
+      guard let longest, longest.time - own > shortfall(of: longest.time) else { return nil }
       return .short(own, than: longest.arm, longest.time)
     }
 
-    /// Whether its samples tell of 2.5 s of speech each.
-    private var isOfWholeSpeech: Bool {
-      if case .metric(let metric) = kind { SpeechMeter.names.contains(metric.value.name) } else { false }
+    /// By how much less time a run may have been measured for.
+    private func shortfall(of time: Interval) -> Interval {
+      if growsWithTime { return Self.growthTolerance }
+      // Of sound that plays while somebody speaks some arms have less, which lose more.
+      if measures(HarnessEvents.mouthToEar.name) { return time / 2 }
+      // What is compared with what was said comes by the 2.5 s.
+      if SpeechMeter.names.contains(where: measures) { return time / 10 }
+      return Self.tolerance(of: time)
     }
 
     /// Returns why the value of a run cannot be compared with that of another arm and the same seed: its window opened
