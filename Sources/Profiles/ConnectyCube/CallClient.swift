@@ -21,8 +21,8 @@ public final class CallClient {
   private var hasInitializedAudio = false
   /// The audio session of the SDK.
   public let audio: CallAudioSession
-  /// Who is told what happens.
-  public weak var delegate: (any CallClientDelegate)?
+  /// Who is told what happens, in the order in which they were added.
+  private var delegates: [WeakDelegate] = []
   private let callbacks: CallbackQueue
   /// Whether the network changed while the chat was not connected.
   private var wantsRestart = false
@@ -61,9 +61,23 @@ public final class CallClient {
     chat.connect()
   }
 
-  /// Calls a callback of the delegate.
-  func tell(_ callback: String, of session: ConnectyCubeSession, about user: String) {
-    callbacks.post { [weak self] in self?.delegate?.call(callback, of: session, about: user) }
+  /// Adds a delegate, which is not retained; one that is there already is not added again.
+  public func addDelegate(_ delegate: any CallClientDelegate) {
+    delegates.removeAll { $0.delegate == nil }
+    guard !delegates.contains(where: { $0.delegate === delegate }) else { return }
+    delegates.append(WeakDelegate(delegate: delegate))
+  }
+
+  /// Removes a delegate, which is told nothing any more.
+  public func removeDelegate(_ delegate: any CallClientDelegate) {
+    delegates.removeAll { $0.delegate === delegate }
+  }
+
+  /// Calls a callback of every delegate.
+  func tell(_ callback: SessionCallback, of session: ConnectyCubeSession, about user: String) {
+    callbacks.post { [weak self] in
+      for delegate in self?.delegates.compactMap(\.delegate) ?? [] { callback.call(delegate, session, user) }
+    }
   }
 
   func entered(_ state: ConnectyCubeSession.State, of session: ConnectyCubeSession, on event: String) {
@@ -342,7 +356,7 @@ public final class CallClient {
     let others = members.filter { $0 != environment.userID }
     guard mayBegin(with: others) else {
       trace.set("callback.session", signal.sessionID)
-      trace.notify("didReceiveNewSession")
+      trace.notify(SessionCallback.didReceiveNewSession.rawValue)
       trace.raise("cc.busy")
       ended.insert(signal.sessionID)
       return refuse(signal, from: sender)
@@ -352,7 +366,7 @@ public final class CallClient {
       id: signal.sessionID, initiator: initiator, others: others, isVideo: signal.isVideo ?? false, of: self)
     begin(session, on: "didReceiveNewSession")
     trace.set(PeerEvents.accepted.name, false)
-    session.notify("didReceiveNewSession")
+    session.notify(.didReceiveNewSession)
     session.enter(.pending, on: "ringing")
     guard let caller = session.opponent(sender) else { return }
     if !signal.userInfo.isEmpty { caller.trace.set("user-info", signal.info) }
@@ -379,7 +393,7 @@ public final class CallClient {
     if let recorder = session.recorder { close(recorder) }
     if !sessions.contains(where: \.isVideo) { stopScreenShare() }
     showSpeaker()
-    session.notify("sessionDidClose")
+    session.notify(.sessionDidClose)
     trace.end(code)
     callKit?.closed(session, code)
     if let next = self.session { goBack(to: next) }
@@ -444,4 +458,8 @@ public final class CallClient {
 extension CallSignal {
   /// What the sender's app added, as one text.
   var info: String { userInfo.map { $0.value.string ?? $0.value.description }.joined(separator: ", ") }
+}
+
+private struct WeakDelegate {
+  weak var delegate: (any CallClientDelegate)?
 }

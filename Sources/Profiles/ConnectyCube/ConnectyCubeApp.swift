@@ -7,15 +7,19 @@ public final class ConnectyCubeApp: CallApp {
 
   private let environment: PeerEnvironment
   private let client: CallClient
+  /// The app's call log; nil without.
+  private let log: CallLog?
 
   /// Creates the app; it does nothing before ``start()``.
   public init(environment: PeerEnvironment) {
     self.environment = environment
     client = CallClient(environment: environment)
+    log = client.settings.keepsLog ? CallLog(environment.trace) : nil
   }
 
   public func start() {
-    client.delegate = self
+    client.addDelegate(self)
+    if let log { client.addDelegate(log) }
     if client.settings.initializesSDK { client.initialize() }
     if client.callKit != nil { environment.pushKit.register() }
     client.connectToChat()

@@ -34,10 +34,13 @@ public final class ConnectyCubeSession {
   let recorder: CallRecorder?
   /// The end code of the opponent who left last.
   private var lastCode = "failed"
+  private static let rejectedByMe = "rejected-by-me"
 
   private var trace: PeerTrace { environment.trace }
   private var settings: ConnectyCubeSettings { client.settings }
   var isInitiator: Bool { initiator == environment.userID }
+  /// Whether a call ended before this user accepted or refused it.
+  var wasMissed: Bool { state == .closed && !isAccepted && lastCode != Self.rejectedByMe }
 
   /// - Parameter others: The ids of the other users.
   init(id: String, initiator: String, others: [String], isVideo: Bool, of client: CallClient) {
@@ -74,9 +77,9 @@ public final class ConnectyCubeSession {
   }
 
   /// Writes a callback, about an opponent or about the session.
-  func notify(_ callback: String, of opponent: Opponent? = nil) {
+  func notify(_ callback: SessionCallback, of opponent: Opponent? = nil) {
     trace.set("callback.session", id)
-    (opponent?.trace ?? trace).notify(callback)
+    (opponent?.trace ?? trace).notify(callback.rawValue)
     client.tell(callback, of: self, about: opponent?.id ?? initiator)
   }
 
@@ -116,7 +119,7 @@ public final class ConnectyCubeSession {
     for opponent in opponents where opponent.id == initiator || opponent.pendingOffer != nil {
       send(.reject, to: opponent, userInfo)
     }
-    lastCode = "rejected-by-me"
+    lastCode = Self.rejectedByMe
     for opponent in opponents { opponent.close(callbacks: [], on: "rejectCall") }
     close(on: "rejectCall")
   }
@@ -127,7 +130,7 @@ public final class ConnectyCubeSession {
     lastCode = "hung-up"
     for opponent in opponents where !opponent.isClosed {
       send(.hangUp, to: opponent, userInfo)
-      opponent.close(callbacks: ["disconnectedFromUser"], on: "hangUp")
+      opponent.close(callbacks: [.disconnectedFromUser], on: "hangUp")
     }
     close(on: "hangUp")
   }
@@ -185,7 +188,7 @@ public final class ConnectyCubeSession {
     opponent.limit = environment.clock.schedule(after: time) { [weak self, weak opponent] in
       guard let self, let opponent else { return }
       trace.raise("cc.no_answer")
-      leave(opponent, .noAnswer, callbacks: ["userDidNotRespond"], code: "no-answer", on: "answer interval")
+      leave(opponent, .noAnswer, callbacks: [.userDidNotRespond], code: "no-answer", on: "answer interval")
     }
   }
 
@@ -228,7 +231,7 @@ public final class ConnectyCubeSession {
     case .reject:
       guard opponent.dialledOffer != nil else { return reject(signal, "nothing was offered") }
       trace.raise("cc.rejected")
-      leave(opponent, .rejected, callbacks: ["rejectedByUser"], code: "rejected", on: "reject")
+      leave(opponent, .rejected, callbacks: [.rejectedByUser], code: "rejected", on: "reject")
     case .hangUp: hungUp(by: opponent)
     case .iceCandidates: for candidate in signal.candidates { opponent.add(candidate) }
     case .restart:
@@ -243,7 +246,7 @@ public final class ConnectyCubeSession {
 
   private func accepted(_ signal: CallSignal, by opponent: Opponent) {
     guard opponent.dialledOffer != nil else { return reject(signal, "nothing was offered") }
-    opponent.notify("acceptedByUser")
+    opponent.notify(.acceptedByUser)
     if state == .pending { enter(.connecting, on: "acceptedByUser") }
     attempt(opponent) { () throws(SessionError) in try opponent.answered(signal.sdp ?? "") }
   }
@@ -251,12 +254,12 @@ public final class ConnectyCubeSession {
   private func hungUp(by opponent: Opponent) {
     let wasTalking = opponent.isConnecting
     leave(
-      opponent, .hangUp, callbacks: ["hungUpByUser"] + (wasTalking ? ["disconnectedFromUser"] : []),
+      opponent, .hangUp, callbacks: [.hungUpByUser] + (wasTalking ? [.disconnectedFromUser] : []),
       code: isAccepted ? "hung-up-by-user" : "cancelled", on: "hangUp")
     // The initiator ends the call for everybody.
     guard opponent.id == initiator, state != .closed else { return }
     for other in opponents where !other.isClosed {
-      other.close(callbacks: other.isConnecting ? ["disconnectedFromUser"] : [], on: "initiator hung up")
+      other.close(callbacks: other.isConnecting ? [.disconnectedFromUser] : [], on: "initiator hung up")
     }
     close(on: "initiator hung up")
   }
@@ -299,13 +302,13 @@ public final class ConnectyCubeSession {
     if wasConnected, settings.waitsAfterFailure {
       if opponent.state == .connected {
         opponent.enter(.disconnected, on: "ICE failed")
-        opponent.notify("disconnectedFromUser")
+        opponent.notify(.disconnectedFromUser)
         disconnected(opponent)
       }
       return
     }
     trace.raise("cc.ice_failed")
-    leave(opponent, .failed, callbacks: ["connectionFailedForUser"], code: "failed", on: "ICE failed")
+    leave(opponent, .failed, callbacks: [.connectionFailedForUser], code: "failed", on: "ICE failed")
   }
 
   /// Runs a step of negotiation; a description that cannot be used fails the connection to that opponent.
@@ -318,14 +321,14 @@ public final class ConnectyCubeSession {
         send(.hangUp, to: opponent)
       }
       let code = error == .noCommonCodec ? "codec-mismatch" : "protocol-violation"
-      leave(opponent, .failed, callbacks: ["connectionFailedForUser"], code: code, on: "description refused")
+      leave(opponent, .failed, callbacks: [.connectionFailedForUser], code: code, on: "description refused")
     }
   }
 
   // MARK: The end
 
   private func leave(
-    _ opponent: Opponent, _ cause: Opponent.State, callbacks: [String], code: String, on event: String
+    _ opponent: Opponent, _ cause: Opponent.State, callbacks: [SessionCallback], code: String, on event: String
   ) {
     guard !opponent.isClosed else { return }
     lastCode = code

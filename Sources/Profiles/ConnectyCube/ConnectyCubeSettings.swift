@@ -39,6 +39,8 @@ struct ConnectyCubeSettings {
   let allowsAirPlay: Bool
   /// The time between reports of the statistics; nil for none.
   let statsReportInterval: Interval?
+  /// Whether the app has a call log, as a second delegate of the client.
+  let keepsLog: Bool
   /// Whether connections use DTLS.
   let usesDTLS: Bool
   /// Whether the device is one of those on which sessions have no recorder.
@@ -63,6 +65,7 @@ struct ConnectyCubeSettings {
     allowsAirPlay = values.flag("airplay") ?? false
     let reports = values.duration("stats-report-interval") ?? .zero
     statsReportInterval = reports > .zero ? max(reports, Self.leastStatsReportInterval) : nil
+    keepsLog = values.flag("call-log") ?? false
     usesDTLS = values.flag("dtls") ?? true
     isLowPerformance = values.flag("low-performance") ?? false
     recorderSpace = values.byteSize("recorder-space").map { Int(clamping: $0) }

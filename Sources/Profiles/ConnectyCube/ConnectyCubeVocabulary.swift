@@ -46,6 +46,10 @@ extension ConnectyCubeApp {
       ValueDeclaration(
         "active-speaker", .peer,
         "the opponent with the highest audioReceivedOutputLevel in the last reports; none where nobody has any"),
+      ValueDeclaration(
+        "missed-calls", .count,
+        "with call-log, the calls that ended before this user accepted or refused them, as a second delegate of the client counts them"
+      ),
     ] + reportValues + recorderValues,
     settings: [
       ParameterDeclaration(
@@ -86,6 +90,8 @@ extension ConnectyCubeApp {
       ParameterDeclaration(
         "dtls", .flag, "use DTLS-SRTP; false sends media in cleartext, to users who do the same; true",
         provenance: .documented),
+      ParameterDeclaration(
+        "call-log", .flag, "count missed calls by a second delegate of the client; false"),
       ParameterDeclaration(
         "stats-report-interval", .duration,
         "the time between reports of the statistics of each connection, at least 100ms, or 0s for none; 0s",

@@ -59,7 +59,7 @@ final class Opponent: PeerConnectionDelegate {
     self.state = state
   }
 
-  func notify(_ callback: String) { session.notify(callback, of: self) }
+  func notify(_ callback: SessionCallback) { session.notify(callback, of: self) }
 
   // MARK: Tracks
 
@@ -152,7 +152,7 @@ final class Opponent: PeerConnectionDelegate {
   private func startConnecting(with description: SessionDescriptionText) {
     enter(.connecting, on: "accept")
     session.startSetupLimit(of: self, agreesOnDTLS: description.hasFingerprint == session.usesDTLS)
-    notify("startedConnectingToUser")
+    notify(.startedConnectingToUser)
   }
 
   // MARK: ICE restart
@@ -229,19 +229,19 @@ final class Opponent: PeerConnectionDelegate {
     }
     audioReceivedOutputLevel = report.audioReceivedOutputLevel
     trace.set("report.audioReceivedOutputLevel", audioReceivedOutputLevel)
-    notify("updatedStatsReport")
+    notify(.updatedStatsReport)
     session.levelsChanged()
   }
 
   // MARK: The end
 
   /// Closes the connection after the states and callbacks of its cause.
-  func close(after cause: State? = nil, callbacks: [String], on event: String) {
+  func close(after cause: State? = nil, callbacks: [SessionCallback], on event: String) {
     guard !isClosed else { return }
     if let cause { enter(cause, on: event) }
     release()
     enter(.closed, on: event)
-    for callback in callbacks + ["connectionClosedForUser"] { notify(callback) }
+    for callback in callbacks + [.connectionClosedForUser] { notify(callback) }
   }
 
   /// Releases timers and the peer connection without a word.
@@ -265,7 +265,7 @@ final class Opponent: PeerConnectionDelegate {
       sendLocalCandidates()
     case .signalingStateChange: sendLocalCandidates()
     case .iceConnectionStateChange(.checking) where state == .connecting: enter(.checking, on: "ICE checks")
-    case .track(_, let kind): notify(kind == .audio ? "receivedRemoteAudioTrack" : "receivedRemoteVideoTrack")
+    case .track(_, let kind): notify(kind == .audio ? .receivedRemoteAudioTrack : .receivedRemoteVideoTrack)
     case .connectionStateChange(let state): changed(to: state)
     // The end of candidates is not sent; the app decides itself when to negotiate, and has no data channels.
     case .iceCandidate(nil, _, _), .iceServerError, .iceCandidatesRemoved, .iceGatheringStateChange,
@@ -283,11 +283,11 @@ final class Opponent: PeerConnectionDelegate {
       wasConnected = true
       startReports()
       enter(.connected, on: "ICE and DTLS")
-      notify("connectedToUser")
+      notify(.connectedToUser)
       session.connected(self)
     case .disconnected where state == .connected:
       enter(.disconnected, on: "ICE disconnected")
-      notify("disconnectedFromUser")
+      notify(.disconnectedFromUser)
       session.disconnected(self)
     case .failed: session.failed(self, wasConnected: wasConnected)
     case .new, .connecting, .connected, .disconnected, .closed: break

@@ -23,7 +23,7 @@ import Vocabulary
 
     func start() {
       client.initialize()
-      client.delegate = self
+      client.addDelegate(self)
       client.connectToChat()
     }
 
@@ -79,6 +79,59 @@ import Vocabulary
       ])
     #expect(world.values("alice", "call.ended") == ["hung-up"])
     world.expectNothingIsLeftAfterShutdown()
+  }
+
+  /// Writes that a call is over, under a name of its own.
+  private final class Witness: CallClientDelegate {
+    let name: String
+    let trace: PeerTrace
+
+    init(_ name: String, _ trace: PeerTrace) { (self.name, self.trace) = (name, trace) }
+
+    func sessionDidClose(_ session: ConnectyCubeSession) { trace.event("told", "callback", "\(name): closed") }
+  }
+
+  /// Has three further delegates: one is added twice, one is removed, and nobody holds the last.
+  private final class Crowd: CallApp {
+    static let vocabulary = Probe.vocabulary.app("crowd", "Has several delegates.", actions: ["call", "reject"])
+
+    private let client: CallClient
+    private let witnesses: [Witness]
+
+    init(environment: PeerEnvironment) {
+      client = CallClient(environment: environment)
+      witnesses = ["first", "second", "removed"].map { Witness($0, environment.trace) }
+      for witness in witnesses + [witnesses[0]] { client.addDelegate(witness) }
+      client.addDelegate(Witness("released", environment.trace))
+      client.removeDelegate(witnesses[2])
+    }
+
+    func start() {
+      client.initialize()
+      client.connectToChat()
+    }
+
+    func perform(_ action: UserAction) throws(ActionError) {
+      if action.name == "call" {
+        try client.createNewSession(with: action.values.texts("to"), video: false).startCall()
+      } else {
+        client.session?.rejectCall()
+      }
+    }
+
+    func networkChanged() {}
+    func shutDown() { client.shutDown() }
+  }
+
+  @Test func `every delegate is told, once and in order, until it is removed or gone`() throws {
+    let world = try ProfileWorld(app: Crowd.self, server: ConnectyCubeServer.self)
+    world.run(for: .seconds(2))
+    #expect(world.perform("alice", "call", [("to", .list([.text("bob")]))]) == nil)
+    world.run(for: .seconds(1))
+    world.perform("bob", "reject")
+    world.run(for: .seconds(1))
+    #expect(world.values("alice", "told") == ["first: closed", "second: closed"])
+    #expect(world.values("bob", "told") == ["first: closed", "second: closed"])
   }
 
   @Test func `a call is rejected once`() throws {

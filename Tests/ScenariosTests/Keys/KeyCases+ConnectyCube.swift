@@ -201,6 +201,7 @@ extension KeyCases {
           alice: ", settings: { several-sessions: <> }",
           timeline: "  - { at: 600ms, do: carol.call, to: alice }"
         ).replacing("peers:", with: "peers:\n  carol: { profile: connectycube, network: lan }")),
+      KeyCase(words: "connectycube setting call-log", cube(bob: ", settings: { call-log: <> }")),
       KeyCase(words: "connectycube setting audio-mode", cube(alice: ", settings: { audio-mode: <> }")),
       KeyCase("connectycube setting answer-interval", ["answer-interval: 12s", "answer-interval: 20s"], unanswered),
       KeyCase(

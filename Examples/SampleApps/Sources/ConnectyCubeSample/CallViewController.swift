@@ -8,7 +8,7 @@ class CallViewController: CallClientDelegate {
 
   required init(_ client: CallClient) {
     self.client = client
-    client.delegate = self
+    client.addDelegate(self)
   }
 
   func viewDidLoad() {
