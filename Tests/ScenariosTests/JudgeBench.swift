@@ -97,6 +97,11 @@ final class JudgeBench {
     trace.write(PeerEvents.action, trace.subject(peer), action, callee)
   }
 
+  func refuse(_ peer: String, _ action: String, at milliseconds: Int64) {
+    at(milliseconds)
+    trace.write(PeerEvents.actionRefused, trace.subject(peer), action, "busy")
+  }
+
   /// The app says which call it is in.
   func begin(_ peer: String, _ id: String, with other: String, beside calls: String? = nil, at milliseconds: Int64) {
     at(milliseconds)

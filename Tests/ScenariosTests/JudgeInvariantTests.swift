@@ -122,12 +122,46 @@ import Testing
   @Test func `a call that the app refused to place is no consent`() {
     let bench = bench()
     bench.act("bob", "call", to: "alice", at: 100)
-    let refused = PeerEvents.actionRefused
-    bench.trace.write(refused, bench.trace.subject("bob"), "call", "busy")
+    bench.refuse("bob", "call", at: 100)
     bench.begin("bob", "a1", with: "alice", at: 500)
     bench.onWire("bob", .tx, at: 600)
     #expect(bench.findings.count == 1)
   }
+
+  @Test func `an action that is refused late takes the consent of no other back`() {
+    let bench = bench()
+    bench.act("bob", "mute", at: 50)
+    bench.act("bob", "call", to: "alice", at: 100)
+    bench.refuse("bob", "mute", at: 200)
+    bench.begin("bob", "b1", with: "alice", at: 500)
+    bench.onWire("bob", .tx, at: 600)
+    #expect(bench.findings.isEmpty)
+    bench.refuse("bob", "call", at: 700)
+    bench.onWire("bob", .tx, at: 800)
+    #expect(
+      bench.findings == ["consent: bob sent media at 0.80 s although its user had neither called nor accepted"])
+  }
+
+  @Test func `an action that is refused late mutes nobody again, and a refused mute mutes nobody`() {
+    let bench = bench()
+    bench.act("bob", "call", to: "alice", at: 100)
+    bench.begin("bob", "b1", with: "alice", at: 100)
+    bench.act("bob", "mute", at: 200)
+    bench.act("bob", "restart-ice", at: 300)
+    bench.act("bob", "unmute", at: 400)
+    bench.refuse("bob", "restart-ice", at: 500)
+    bench.act("bob", "mute", at: 600)
+    bench.refuse("bob", "mute", at: 700)
+    bench.mediaSent("bob", at: 1_500, prefix: Self.sound)
+    #expect(bench.findings.isEmpty)
+    bench.act("bob", "mute", at: 2_000)
+    bench.refuse("bob", "restart-ice", at: 2_100)
+    bench.mediaSent("bob", at: 2_500, prefix: Self.sound)
+    #expect(bench.findings == ["mute: bob sent sound at 2.50 s, although its user muted it at 2.00 s"])
+  }
+
+  /// The first bytes of a modelled payload with sound.
+  private static let sound = UInt64(SyntheticPayload.magic) << 56 | 20 << 40
 
   @Test func `the microphone is open only within a call and 200 ms after`() {
     let bench = bench()

@@ -14,7 +14,8 @@ final class CallMessages {
     var ended: [String: Instant] = [:]
     /// The user ids of the users that this one called since its last call ended.
     var placed: [String] = []
-    var hasPlacedNow = false
+    /// The action that called the last of them, which the app may still refuse.
+    var placing: String?
     var isInCall = false
     var call: String?
     /// The user id of the call's other side.
@@ -63,22 +64,22 @@ final class CallMessages {
     }
     watch.listen(to: PeerEvents.callEnded, of: side.peer) { [unowned watch] record, _ in
       if let id = watch.value(callID) { side.ended[id] = side.ended[id] ?? record.time }
-      side.placed = []
+      (side.placed, side.placing) = ([], nil)
     }
     watch.listen(to: PeerEvents.action, of: side.peer) { _, action, other in
-      side.hasPlacedNow = false
       switch vocabulary?.action(action)?.role {
       case .begin:
         side.placed.append(scenario.userID(of: other))
-        side.hasPlacedNow = true
+        side.placing = action
       // A room keeps its id.
       case .join: side.ended = [:]
       default: break
       }
     }
-    watch.listen(to: PeerEvents.actionRefused, of: side.peer) { _, _, _ in
-      if side.hasPlacedNow { side.placed.removeLast() }
-      side.hasPlacedNow = false
+    watch.listen(to: PeerEvents.actionRefused, of: side.peer) { _, action, _ in
+      guard action == side.placing else { return }
+      side.placed.removeLast()
+      side.placing = nil
     }
     watch.listen(to: PeerEvents.state(side.machine.name), of: side.peer) { [unowned self] record, new, old, _ in
       guard new != old, let message = arrivals.current(of: side.peer) else { return }

@@ -17,16 +17,22 @@ final class Mute {
   /// What one peer's user wants.
   private final class Side {
     var mutedAt: Instant?
-    /// The state before the last action, in case the app refuses it.
-    var before: Instant?
+    /// The last action that muted or unmuted, and the state before it, in case the app refuses it.
+    private var last: (action: String, before: Instant?)?
     var isTold = false
     /// The energy of the source of each connection when the grace was over.
     var energies: [String: Double] = [:]
 
-    func set(_ mutedAt: Instant?) {
-      before = self.mutedAt
+    func set(_ mutedAt: Instant?, by action: String? = nil) {
+      last = action.map { ($0, self.mutedAt) }
       self.mutedAt = mutedAt
       (isTold, energies) = (false, [:])
+    }
+
+    func refused(_ action: String) {
+      guard let last, last.action == action else { return }
+      mutedAt = last.before
+      self.last = nil
     }
 
     func isOver(at time: Instant, after grace: Interval = Mute.grace) -> Bool {
@@ -47,12 +53,12 @@ final class Mute {
       sides[peer.name] = side
       context.watch.listen(to: PeerEvents.action, of: peer.name) { record, action, _ in
         switch vocabulary.action(action)?.role {
-        case .mute: side.set(side.mutedAt ?? record.time)
-        case .unmute: side.set(nil)
-        default: side.before = side.mutedAt
+        case .mute: side.set(side.mutedAt ?? record.time, by: action)
+        case .unmute: side.set(nil, by: action)
+        default: break
         }
       }
-      context.watch.listen(to: PeerEvents.actionRefused, of: peer.name) { _, _, _ in side.mutedAt = side.before }
+      context.watch.listen(to: PeerEvents.actionRefused, of: peer.name) { _, action, _ in side.refused(action) }
       context.watch.listen(to: PeerEvents.callEnded, of: peer.name) { _, _ in side.set(nil) }
       for subject in peer.connectionSubjects {
         context.watch.listen(to: PeerConnectionEvents.mediaSent, of: subject) { [unowned self] record, _, _, prefix in

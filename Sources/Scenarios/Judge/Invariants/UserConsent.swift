@@ -24,8 +24,8 @@ final class UserConsent {
   private var isUnspecific = false
   /// Whether consent is given, until something changes that it depends on: media ask for it with every packet.
   private var known: Bool?
-  /// Reverts the last action, in case the app refuses it.
-  private var undo: (() -> Void)?
+  /// Reverts the last action of each name, in case the app refuses it, which it may do later than it does others.
+  private var undo: [String: () -> Void] = [:]
   private(set) var endedAt: Instant?
   /// Called when the app claims a consent that its user did not give.
   var onForged: ((Instant) -> Void)?
@@ -42,9 +42,9 @@ final class UserConsent {
     // The app reports the partner of a call after its id.
     watch.listen(to: PeerEvents.callPeer, of: peer) { [unowned self] _, _ in keep() }
     watch.listen(to: PeerEvents.action, of: peer) { [unowned self] _, action, callee in acted(action, to: callee) }
-    watch.listen(to: PeerEvents.actionRefused, of: peer) { [unowned self] _, _, _ in
-      undo?()
-      (undo, known) = (nil, nil)
+    watch.listen(to: PeerEvents.actionRefused, of: peer) { [unowned self] _, action, _ in
+      undo.removeValue(forKey: action)?()
+      known = nil
     }
     watch.listen(to: PeerEvents.accepted, of: peer) { [unowned self] record, isAccepted in
       if isAccepted, !isGiven { onForged?(record.time) }
@@ -68,7 +68,7 @@ final class UserConsent {
 
   private func end(_ time: Instant) {
     if let id = watch.value(callID) { kept.remove(id) }
-    (accepted, placed, isUnspecific, undo) = ([], [], false, nil)
+    (accepted, placed, isUnspecific, undo) = ([], [], false, [:])
     known = nil
     endedAt = time
     onEnd?(time)
@@ -93,35 +93,37 @@ final class UserConsent {
   }
 
   private func acted(_ action: String, to callee: String) {
-    (undo, known) = (nil, nil)
+    known = nil
+    undo[action] = consent(to: action, callee)
+  }
+
+  /// Takes the consent that an action gives, and returns what reverts it.
+  private func consent(to action: String, _ callee: String) -> (() -> Void)? {
+    let before = kept
     switch vocabulary?.action(action)?.role {
     case .begin where !callee.isEmpty:
-      let before = kept
-      placed.append(scenario.userID(of: callee))
-      undo = { [unowned self] in
-        placed.removeLast()
+      let user = scenario.userID(of: callee)
+      placed.append(user)
+      return { [unowned self] in
+        if let last = placed.lastIndex(of: user) { placed.remove(at: last) }
         kept.formIntersection(before)
       }
     case .accept:
-      if let id = watch.value(callID) {
-        let before = kept
-        accepted.append(id)
-        kept.insert(id)
-        undo = { [unowned self] in
-          accepted.removeLast()
-          kept.formIntersection(before)
-        }
-      } else {
-        beUnspecific()
+      guard let id = watch.value(callID) else { return beUnspecific() }
+      accepted.append(id)
+      kept.insert(id)
+      return { [unowned self] in
+        if let last = accepted.lastIndex(of: id) { accepted.remove(at: last) }
+        kept.formIntersection(before)
       }
-    case .begin, .join: beUnspecific()
-    case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera, nil: break
+    case .begin, .join: return beUnspecific()
+    case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera, nil: return nil
     }
   }
 
-  private func beUnspecific() {
-    guard !isUnspecific else { return }
+  private func beUnspecific() -> (() -> Void)? {
+    guard !isUnspecific else { return nil }
     isUnspecific = true
-    undo = { [unowned self] in isUnspecific = false }
+    return { [unowned self] in isUnspecific = false }
   }
 }
