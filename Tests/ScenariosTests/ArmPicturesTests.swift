@@ -57,7 +57,7 @@ import Testing
       }.first)
     #expect(
       point.deprived.map(\.text) == [
-        "'b' gave bob no sound of alice with seeds 1-3, and another arm did: fewer bytes are no gain"
+        "'b' gave bob no sound of alice with seeds 1-3, and another arm did: what that saves is no gain"
       ])
   }
 
@@ -66,7 +66,7 @@ import Testing
       "alice.video: { codecs: [VP9], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }",
       expect: Compared.allBytes,
       measure: Compared.allBytes)
-    let text = "'b' gave bob no pictures of alice with seeds 1-3, and another arm did: fewer bytes are no gain"
+    let text = "'b' gave bob no pictures of alice with seeds 1-3, and another arm did: what that saves is no gain"
     #expect(point.deprived.map(\.text).contains(text))
     #expect(point.findings.map(\.actual) == [point.deprived.first?.text])
     #expect(CompareText(CompareReport([point]), style: .plain).text.contains(text))

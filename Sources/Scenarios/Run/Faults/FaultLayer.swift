@@ -18,8 +18,8 @@ final class FaultLayer {
     var end: Instant?
     /// Returns why the fault is incomplete so far, if it proceeds by itself; nil when it is complete.
     var rest: () -> String? = { nil }
-    /// Whether the run waits for its completion.
-    var isUnfinished: () -> Bool = { false }
+    /// Whether the run waits for its completion; nil if it never does. What is complete once stays so.
+    var isUnfinished: (() -> Bool)?
     /// Returns the time at which the last of what it holds comes; nil if it holds nothing.
     var heldUntil: () -> Instant? = { nil }
     /// The states that it changes.
@@ -37,6 +37,8 @@ final class FaultLayer {
   private var active: [Instance] = []
   /// The instances that are over; an entry that fired twice occurs twice.
   private var past: [Instance] = []
+  /// The instances for whose completion the run waits, asked after every event: those that are complete are forgotten.
+  private var unfinished: [() -> Bool] = []
   private var count = 0
   /// The time from which on what faults hold is not waited for, and so is not cut short either; nil if all counts.
   var holdLimit: Instant?
@@ -63,7 +65,9 @@ final class FaultLayer {
     let effect = try FaultEffect(fault, in: world)
     if effect.isOfChannel { instance.channelNote = fault.channelNote }
     noteChannel("begins", instance)
-    guard try begin(effect, &instance) else { return past.append(instance) }
+    let lasts = try begin(effect, &instance)
+    if let isUnfinished = instance.isUnfinished { unfinished.append(isUnfinished) }
+    guard lasts else { return past.append(instance) }
     instance.end = duration.map { simulator.now + $0 }
     active.append(instance)
     for layer in instance.layers { try layer.commit() }
@@ -83,7 +87,10 @@ final class FaultLayer {
   }
 
   /// Whether every fault that ends by itself has ended and is complete.
-  var isDone: Bool { !active.contains { $0.end != nil } && !(past + active).contains { $0.isUnfinished() } }
+  var isDone: Bool {
+    unfinished.removeAll { !$0() }
+    return unfinished.isEmpty && !active.contains { $0.end != nil }
+  }
 
   /// The time at which the last of what faults hold comes; nil if they hold nothing.
   var heldUntil: Instant? { (past + active).compactMap { $0.heldUntil() }.max() }

@@ -48,11 +48,11 @@ extension ArmComparison {
       let runs = "with seed\(seeds.count == 1 ? "" : "s") \(SuiteHeader.ranges(seeds))"
       let gave = "'\(arm)' gave \(pair.receiver) "
       guard own > .zero else {
-        return gave + "no \(media) of \(pair.sender) \(runs), and another arm did: fewer bytes are no gain"
+        return gave + "no \(media) of \(pair.sender) \(runs), and another arm did: what that saves is no gain"
       }
       return gave
         + "\(media) of \(pair.sender) for \(Wording.quantity(own.seconds, .duration)) \(runs), and another arm for "
-        + "\(Wording.quantity(other.seconds, .duration)): fewer bytes are no gain"
+        + "\(Wording.quantity(other.seconds, .duration)): what that saves is no gain"
     }
   }
 
