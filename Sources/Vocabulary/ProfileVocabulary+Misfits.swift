@@ -206,8 +206,10 @@ extension ProfileVocabulary {
     }
     let flags = values.filter { $0.type == .flag }.map(\.name)
     all += values.compactMap { value in
-      guard let shown = value.shown, value.type != .flag || !flags.contains(shown) else { return nil }
-      return Misfit(.value(value.name), "it shows '\(shown)', and not both are flags", remedy: "declare both as .flag")
+      guard let shown = value.shown, ![.flag, .peers].contains(value.type) || !flags.contains(shown) else { return nil }
+      return Misfit(
+        .value(value.name), "it shows '\(shown)', and not both are flags",
+        remedy: "declare both as .flag, or this one as .peers")
     }
     let taken = Set(places.map(\.1)).union(common).union(CommonVocabulary.events.map(\.name))
     let names = events.map(\.name)

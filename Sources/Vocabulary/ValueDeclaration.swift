@@ -23,7 +23,8 @@ public struct ValueDeclaration: Sendable {
   package let counting: Counting?
   /// A description for the documentation.
   public let summary: String
-  /// The flag that this one shows to the user, so that both are equal during a call; nil if it shows none.
+  /// The flag that this one shows to the user, so that both are equal during a call; of a list of peers, the flag that each of
+  /// them has set. Nil if it shows none.
   public let shown: String?
 
   /// The way a number counts, from zero, while its connection is open.

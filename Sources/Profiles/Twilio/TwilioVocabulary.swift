@@ -178,7 +178,9 @@ extension TwilioApp {
           "\(name).sent", .flag, "the \(word)'s track is enabled, and published or about to be"),
         ValueDeclaration("\(name).published", .flag, "the server has given the \(word)'s track a sid"),
         ValueDeclaration("\(name).sid", .text, "the sid of the \(word)'s publication; none"),
-        ValueDeclaration("remote.\(name)", .peers, "the identities whose \(word) the app shows as on, sorted; none"),
+        ValueDeclaration(
+          "remote.\(name)", .peers, showing: "\(name).sent",
+          "the identities whose \(word) the app shows as on, sorted; none"),
         ValueDeclaration(
           "remote.\(name).published", .peers, "the identities whose \(word) is published, on or not, sorted; none"),
       ]

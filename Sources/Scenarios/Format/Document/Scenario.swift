@@ -155,7 +155,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case .audioConfigured: "an audio unit starts on an active session that plays and records"
     case .audioRecovered: "an app that lost the audio in a call has it again when it is next in the foreground"
     case .audioRestored: "after a call the audio session is configured as before it"
-    case .shownTracks: "what an app shows of its own microphone and camera is what it publishes"
+    case .shownTracks:
+      "what an app shows of its own microphone and camera, and of those of others, is what is published"
     case .preAcceptPrivacy: "before accept only relay candidates and checks leave"
     }
   }

@@ -7,10 +7,10 @@ final class BoundedBacklog {
   static let limit = 1_000
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
-    for peer in context.scenario.peers.map(\.name) {
-      context.watch.listen(to: PeerEvents.backlog, of: peer) { record, queue, count in
+    for subject in context.scenario.peers.flatMap({ Set([$0.name] + $0.connectionSubjects).sorted() }) {
+      context.watch.listen(to: PeerEvents.backlog, of: subject) { record, queue, count in
         guard count >= Self.limit else { return }
-        let actual = "\(peer) keeps \(count) \(queue) at \(Wording.time(record.time))"
+        let actual = "\(subject) keeps \(count) \(queue) at \(Wording.time(record.time))"
         report(Violation(.boundedBacklog, at: record.time, actual: actual))
       }
     }

@@ -2,29 +2,29 @@ internal import CallCore
 internal import ScenarioFormat
 internal import Vocabulary
 
-/// Messages change a call only if they are of that call and from its other side: those of a third user, and a refusal from
+/// Messages change a call only if they are of that call and from its other sides: those of a third user, and a refusal from
 /// the caller, leave the peer's main machine where it is, and no message brings back a call that the peer has ended.
 final class CallMessages {
   /// One peer, and its call when the message in hand arrived.
   private final class Side {
     let peer: String
     let machine: StateMachine
-    /// Whether a call has one other side.
-    let isForTwo: Bool
+    /// Whether the app may have several calls, each with several users.
+    let hasSeveral: Bool
     var ended: [String: Instant] = [:]
     /// The user ids of the users that this one called since its last call ended.
     var placed: [String] = []
-    /// The action that called the last of them, which the app may still refuse.
-    var placing: String?
+    /// The action that called the last of them and their number, while the app may still refuse it.
+    var placing: (action: String, count: Int)?
     var isInCall = false
     var call: String?
-    /// The user id of the call's other side.
-    var partner: String?
+    /// The user ids of the call's other sides; none in a room.
+    var partners: [String] = []
 
-    init(_ peer: String, _ machine: StateMachine, isForTwo: Bool) {
+    init(_ peer: String, _ machine: StateMachine, hasSeveral: Bool) {
       self.peer = peer
       self.machine = machine
-      self.isForTwo = isForTwo
+      self.hasSeveral = hasSeveral
     }
   }
 
@@ -46,8 +46,7 @@ final class CallMessages {
     self.partnerOnly = partnerOnly
     for peer in context.scenario.peers.map(\.name) {
       guard let machine = context.mainMachine(of: peer), let vocabulary = context.vocabulary(of: peer) else { continue }
-      let isForTwo = vocabulary.connections == .single && !vocabulary.actions.contains { $0.role?.isOfRoom == true }
-      follow(Side(peer, machine, isForTwo: isForTwo))
+      follow(Side(peer, machine, hasSeveral: vocabulary.connections != .single))
     }
   }
 
@@ -55,30 +54,39 @@ final class CallMessages {
     let (watch, scenario, vocabulary) = (context.watch, context.scenario, context.vocabulary(of: side.peer))
     let callID = watch.slot(side.peer, PeerEvents.callID)
     let callPeer = watch.slot(side.peer, PeerEvents.callPeer)
+    let isOfRooms = vocabulary?.actions.contains { $0.role?.isOfRoom == true } ?? false
+    let partners = { [unowned watch] () -> [String] in
+      guard !isOfRooms, let names = watch.value(callPeer) else { return [] }
+      return Self.users(names, scenario)
+    }
     let state = watch.slot(side.peer, side.machine.name)
     arrivals.listen(of: side.peer) { [unowned watch] _ in
       let role = watch.value(state).flatMap { side.machine.role(of: $0.description) }
       side.isInCall = role != .idle && role != .over && role != nil
       side.call = watch.value(callID)
-      side.partner = watch.value(callPeer).map { scenario.userID(of: $0) }
+      side.partners = partners()
     }
     watch.listen(to: PeerEvents.callEnded, of: side.peer) { [unowned watch] record, _ in
       if let id = watch.value(callID) { side.ended[id] = side.ended[id] ?? record.time }
-      (side.placed, side.placing) = ([], nil)
+      // The user may have placed another call, which goes on.
+      let gone = side.hasSeveral ? partners() : side.placed
+      side.placed.removeAll { gone.contains($0) }
+      side.placing = nil
     }
     watch.listen(to: PeerEvents.action, of: side.peer) { _, action, other in
       switch vocabulary?.action(action)?.role {
       case .begin:
-        side.placed.append(scenario.userID(of: other))
-        side.placing = action
+        let users = Self.users(other, scenario)
+        side.placed += users
+        side.placing = (action, users.count)
       // A room keeps its id.
       case .join: side.ended = [:]
       default: break
       }
     }
     watch.listen(to: PeerEvents.actionRefused, of: side.peer) { _, action, _ in
-      guard action == side.placing else { return }
-      side.placed.removeLast()
+      guard let placing = side.placing, action == placing.action else { return }
+      side.placed.removeLast(placing.count)
       side.placing = nil
     }
     watch.listen(to: PeerEvents.state(side.machine.name), of: side.peer) { [unowned self] record, new, old, _ in
@@ -89,6 +97,11 @@ final class CallMessages {
       guard let message = arrivals.current(of: side.peer), message.call == id else { return }
       judge(message, reviving: side, at: record.time)
     }
+  }
+
+  /// Returns the user ids of peers whose names stand in one text.
+  private static func users(_ names: String, _ scenario: Scenario) -> [String] {
+    names.split(separator: ", ").map { scenario.userID(of: String($0)) }
   }
 
   private func judge(_ message: ArrivedMessage, reviving side: Side, at time: Instant) {
@@ -107,15 +120,17 @@ final class CallMessages {
     if let ended = side.ended[message.call], ended < time {
       let actual = "\(course) of call \(message.call), which it ended at \(Wording.time(ended))"
       endedCalls?(Violation(.endedCalls, at: time, actual: actual))
-    } else if !side.isForTwo {
+    } else if !side.isInCall || side.partners.isEmpty {
       return
-    } else if side.isInCall, !message.sender.isEmpty, let partner = side.partner, message.sender != partner {
-      // Another call may come in beside this one.
-      guard side.machine.role(of: new) != .alerting || message.call == side.call else { return }
-      let actual = "\(course) from \(name(of: message.sender)), in a call with \(name(of: partner))"
+    } else if !message.sender.isEmpty, !side.partners.contains(message.sender) {
+      // Another call may come in beside this one, and be there beside it.
+      guard message.call == side.call || !(side.hasSeveral || side.machine.role(of: new) == .alerting) else { return }
+      let partners = side.partners.map(name).joined(separator: ", ")
+      let actual = "\(course) from \(name(of: message.sender)), in a call with \(partners)"
       partnerOnly?(Violation(.partnerOnly, at: time, actual: actual))
-    } else if side.isInCall, message.role == .refusal, let partner = side.partner, !side.placed.contains(partner) {
-      let actual = "\(course), a refusal, in a call that \(name(of: partner)) placed"
+    } else if message.role == .refusal, side.partners.count == 1, !side.placed.contains(side.partners[0]) {
+      // In a call of more than two, callees call each other, without an action of their users.
+      let actual = "\(course), a refusal, in a call that \(name(of: side.partners[0])) placed"
       partnerOnly?(Violation(.partnerOnly, at: time, actual: actual))
     }
   }

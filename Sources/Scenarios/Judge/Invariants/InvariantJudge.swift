@@ -13,6 +13,7 @@ package final class InvariantJudge {
   private var statistics: HonestStats?
   private var mute: Mute?
   private var dataDelivery: DataDelivery?
+  private var shownTracks: ShownTracks?
   private let crossedOffers: CrossedOffers
   /// The number of violations that are reported per invariant: a broken peer may violate it with every packet.
   private static let limit = 5
@@ -50,7 +51,7 @@ package final class InvariantJudge {
       case .audioConfigured: monitors.append(AudioConfigured(context, report))
       case .audioRecovered: monitors.append(AudioRecovered(context, report))
       case .audioRestored: monitors.append(AudioRestored(context, report))
-      case .shownTracks: monitors.append(ShownTracks(context, report))
+      case .shownTracks: shownTracks = ShownTracks(context, report)
       case .quiescence, .endedCalls, .partnerOnly: break
       }
     }
@@ -99,6 +100,7 @@ package final class InvariantJudge {
   package func endOfPhaseTwo(overdue: [(peer: String, label: String, count: Int)] = [], at time: Instant) {
     dataDelivery?.check(overdue, at: time)
     agreement?.check(at: time)
+    shownTracks?.check(at: time)
     StuckStates(context).check(at: time) { add($0) }
     crossedOffers.check(at: time) { add($0) }
   }
