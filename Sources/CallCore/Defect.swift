@@ -214,7 +214,7 @@
     /// class 7: a call that ends while it is set up keeps its microphone until the app is idle again
     /// (signalapp/Signal-Desktop#7678, react-native-callkeep#445).
     case captureOutlivesSetup
-    /// class 8: the answer to the peer's restart enables the muted track (JsSIP#700, team-telnyx/webrtc#667).
+    /// class 8: the answer to the other side's offer enables the muted track (JsSIP#700, team-telnyx/webrtc#667).
     case muteLostInRenegotiation
     /// class 9: a ringing callee gathers, signals its addresses and checks those of the caller (Signal, CVE-2020-5753).
     case addressesRevealedWhileRinging
@@ -222,6 +222,9 @@
     case earlyHangupForgotten
     /// class 11: an offer with the id of a call that is over rings (wire-webapp#22484).
     case endedCallRevived
+    /// class 11: what a participant had earlier replaces what came since (twilio-video.js compares
+    /// revisions against this).
+    case olderRevisionObeyed
     /// class 12: a message is obeyed whichever user sent it (RFC 3261 section 12.2 requires the match).
     case strangersObeyed
     /// class 13: the side that yields in glare keeps the connection of its own call open (farnsworth#54).
@@ -230,10 +233,13 @@
     case restartGlareIgnoredByBoth
     /// class 16: a ringing callee has no timer (freeswitch#1448, Signal-Android#4172).
     case ringTimerForgotten
+    /// class 16: nothing limits the time in which a user comes into a room (callsim's own profile of Twilio, until it was
+    /// searched).
+    case entryTimerForgotten
     /// class 17: a user who hangs up during the setup is told that the other side did (wildfirechat/web-chat#41).
     case hangupBlamedOnOther
-    /// class 18: the timer for a lost socket survives the call that it guards (openclaw#58586).
-    case socketTimerLeaks
+    /// class 18: the timer for a lost connection survives the call that it guards (openclaw#58586).
+    case lossTimerLeaks
     /// class 19: DTLS records are read from addresses that ICE has not verified (FreeSWITCH, CVE-2023-51443; Asterisk,
     /// CVE-2023-49786).
     case strangersHandshakeRead

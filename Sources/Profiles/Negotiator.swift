@@ -23,6 +23,8 @@ final class Negotiator: PeerConnectionDelegate {
   var changed: ((Part) -> Void)?
   /// Called for every event of the connection.
   var happened: ((SessionEvent) -> Void)?
+  /// Called with the number of candidates that wait for a description.
+  var keeps: ((Int) -> Void)?
   private var revision: Int64 = 0
   private var stableRevision: Int64 = 0
   private var wantsOffer = false
@@ -154,11 +156,12 @@ final class Negotiator: PeerConnectionDelegate {
       return
     }
     if isOffering {
-      guard yields else { return }
+      guard yields, !Defect.restartGlareIgnoredByBoth.isPlanted else { return }
       try connection.setLocalDescription(SessionDescriptionText(.rollback, sdp: ""))
       wantsOffer = true
     }
     try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: sdp))
+    if Defect.muteLostInRenegotiation.isPlanted { connection.setTrackEnabled(true) }
     let answer = try connection.createAnswer()
     try connection.setLocalDescription(answer)
     self.revision = revision
@@ -176,12 +179,14 @@ final class Negotiator: PeerConnectionDelegate {
   func receive(ice: JSON) {
     for candidate in ice["candidates"]?.array ?? [] {
       let key = "\(candidate)"
-      guard !taken.contains(key), taken.count < 1_000 else { continue }
+      let isUnbounded = Defect.waitingCandidatesUnbounded.isPlanted
+      guard !taken.contains(key), taken.count < 1_000 || isUnbounded else { continue }
       taken.insert(key)
       if connection.hasRemoteDescription {
         add(candidate)
-      } else if early.count < Self.earlyLimit {
+      } else if early.count < Self.earlyLimit || isUnbounded {
         early.append(candidate)
+        keeps?(early.count)
       }
     }
   }

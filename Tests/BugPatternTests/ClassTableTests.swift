@@ -26,4 +26,13 @@ import Testing
     let table = try ClassTable().markdown
     #expect(try ClassTable.page().contains(table + "\n"), "docs/defect-classes.md should read\n\(table)")
   }
+
+  @Test(arguments: ClassTable.products) func `the page shows which classes are planted in a product`(
+    _ product: String
+  ) throws {
+    let planted = try ClassTable.planted(in: product)
+    let shown = try ClassTable.shown(of: product)
+    #expect(
+      !planted.isEmpty && planted == shown, "of \(product) the tests prove \(planted), and the page shows \(shown)")
+  }
 }

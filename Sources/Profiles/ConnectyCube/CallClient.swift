@@ -281,6 +281,7 @@ public final class CallClient {
 
   /// A UUID of version 4 (RFC 9562).
   private func newID() -> String {
+    if Defect.callIDsOfProcess.isPlanted { return "\(CallsOfProcess.next())" }
     var bytes = random.bytes(16)
     bytes[6] = bytes[6] & 0x0F | 0x40
     bytes[8] = bytes[8] & 0x3F | 0x80
@@ -327,7 +328,9 @@ public final class CallClient {
     guard let session = sessions.first(where: { $0.id == signal.sessionID }) else {
       return receivedUnknown(signal, from: sender)
     }
-    guard let opponent = session.opponent(sender) else { return ignore(signal, "\(sender) is not in the call") }
+    guard let opponent = session.opponent(sender) ?? session.obeyedFor(sender) else {
+      return ignore(signal, "\(sender) is not in the call")
+    }
     session.received(signal, from: opponent)
   }
 
@@ -336,10 +339,16 @@ public final class CallClient {
   }
 
   private func receivedUnknown(_ signal: CallSignal, from sender: String) {
+    // What its initiator has ended must not ring when its call comes late.
+    if signal.kind == .hangUp, sender == signal.initiator, !Defect.earlyHangupForgotten.isPlanted {
+      ended.insert(signal.sessionID)
+    }
     guard signal.kind == .call, let initiator = signal.initiator, let sdp = signal.sdp else {
       return ignore(signal, "unknown session")
     }
-    guard !ended.contains(signal.sessionID) else { return ignore(signal, "session is over") }
+    guard !ended.contains(signal.sessionID) || Defect.endedCallRevived.isPlanted else {
+      return ignore(signal, "session is over")
+    }
     let members = ([initiator] + signal.opponents).inOrderOfAppearance
     // Only its initiator opens a session: callees call each other in one that rings already.
     guard sender == initiator, members.contains(environment.userID), initiator != environment.userID else {

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import Formats
 internal import Vocabulary
 
@@ -77,6 +78,7 @@ extension CallSignal.Candidate {
   init?(_ json: JSON) {
     guard let text = json["candidate"]?.string else { return nil }
     let index = json["sdpMLineIndex"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
+    if Defect.candidateIndexTraps.isPlanted { _ = index.map { UInt8($0) } }
     guard index == nil || (0...1_000).contains(index!) else { return nil }
     self.init(text: text, mid: json["sdpMid"]?.string, mLineIndex: index.map { Int($0) })
   }

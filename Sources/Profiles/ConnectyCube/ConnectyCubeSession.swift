@@ -21,7 +21,7 @@ public final class ConnectyCubeSession {
   /// Whether it is a call with pictures.
   public let isVideo: Bool
   let environment: PeerEnvironment
-  private unowned let client: CallClient
+  unowned let client: CallClient
   private(set) var opponents: [Opponent] = []
   private(set) var tracks = Tracks()
   private(set) var state = State.new
@@ -98,9 +98,14 @@ public final class ConnectyCubeSession {
   public func acceptCall(_ userInfo: [JSON.Member] = []) {
     guard state == .pending, !isAccepted else { return }
     trace.set(PeerEvents.accepted.name, true)
+    pickUp(on: "acceptCall", userInfo)
+  }
+
+  /// Connects to those whose offers are there, and waits for the others.
+  func pickUp(on event: String, _ userInfo: [JSON.Member] = []) {
     isAccepted = true
     ringGuard = nil
-    enter(.connecting, on: "acceptCall")
+    enter(.connecting, on: event)
     let wait = max(settings.answerInterval - (environment.clock.now - began), .seconds(1))
     for opponent in opponents where !opponent.isClosed {
       if opponent.pendingOffer != nil {
@@ -127,7 +132,7 @@ public final class ConnectyCubeSession {
   /// Ends the call for this user, and where this user placed it for all.
   public func hangUp(_ userInfo: [JSON.Member] = []) {
     guard state != .closed else { return }
-    lastCode = "hung-up"
+    lastCode = state == .connecting && Defect.hangupBlamedOnOther.isPlanted ? "hung-up-by-user" : "hung-up"
     for opponent in opponents where !opponent.isClosed {
       send(.hangUp, to: opponent, userInfo)
       opponent.close(callbacks: [.disconnectedFromUser], on: "hangUp")
@@ -192,7 +197,7 @@ public final class ConnectyCubeSession {
     }
   }
 
-  private func answer(_ opponent: Opponent, _ userInfo: [JSON.Member]) {
+  func answer(_ opponent: Opponent, _ userInfo: [JSON.Member]) {
     attempt(opponent) { () throws(SessionError) in
       let sdp = try opponent.answer()
       var signal = self.signal(.accept, userInfo)
@@ -206,14 +211,17 @@ public final class ConnectyCubeSession {
   /// Takes the offer of a user: to answer once the call is accepted, or at once.
   func received(call sdp: String, from opponent: Opponent) {
     // A call is repeated until its answer arrives.
-    guard opponent.connection == nil, !opponent.isClosed else { return }
+    guard !obeys(call: sdp, from: opponent), opponent.connection == nil, !opponent.isClosed else { return }
     opponent.pendingOffer = sdp
     if isAccepted { answer(opponent, []) } else { ring() }
+    if Defect.addressesRevealedWhileRinging.isPlanted, !isAccepted {
+      attempt(opponent) { () throws(SessionError) in try opponent.setUpEarly() }
+    }
   }
 
   /// A caller that vanishes must not ring for ever.
   private func ring() {
-    guard ringGuard == nil else { return }
+    guard ringGuard == nil, !Defect.ringTimerForgotten.isPlanted else { return }
     ringGuard = environment.clock.schedule(after: settings.answerInterval) { [weak self] in
       guard let self else { return }
       lastCode = "missed"
@@ -227,9 +235,14 @@ public final class ConnectyCubeSession {
     if !signal.userInfo.isEmpty { opponent.trace.set("user-info", signal.info) }
     switch signal.kind {
     case .call: received(call: signal.sdp ?? "", from: opponent)
+    case .accept where Defect.callersAnswerObeyed.isPlanted && !isAccepted:
+      client.initializeAudio()
+      pickUp(on: "acceptedByUser")
     case .accept: accepted(signal, by: opponent)
     case .reject:
-      guard opponent.dialledOffer != nil else { return reject(signal, "nothing was offered") }
+      guard opponent.dialledOffer != nil || Defect.refusalObeyedByCallee.isPlanted else {
+        return reject(signal, "nothing was offered")
+      }
       trace.raise("cc.rejected")
       leave(opponent, .rejected, callbacks: [.rejectedByUser], code: "rejected", on: "reject")
     case .hangUp: hungUp(by: opponent)
@@ -312,7 +325,7 @@ public final class ConnectyCubeSession {
   }
 
   /// Runs a step of negotiation; a description that cannot be used fails the connection to that opponent.
-  private func attempt(_ opponent: Opponent, _ step: () throws(SessionError) -> Void) {
+  func attempt(_ opponent: Opponent, _ step: () throws(SessionError) -> Void) {
     do throws(SessionError) {
       try step()
     } catch {

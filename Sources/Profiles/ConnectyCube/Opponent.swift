@@ -14,12 +14,14 @@ final class Opponent: PeerConnectionDelegate {
   }
 
   let id: String
-  private unowned let session: ConnectyCubeSession
+  unowned let session: ConnectyCubeSession
   let trace: PeerTrace
   private(set) var state: State
   private(set) var connection: (any PeerConnection)?
   /// The offer of this user, until the session is accepted.
   var pendingOffer: String?
+  /// The answer to it, where a planted defect set the connection up while the call rings.
+  var earlyAnswer: SessionDescriptionText?
   /// The offer that is repeated until it is answered.
   private(set) var dialledOffer: String?
   /// The time until the next repetition.
@@ -63,7 +65,7 @@ final class Opponent: PeerConnectionDelegate {
 
   // MARK: Tracks
 
-  private func open() throws(SessionError) -> any PeerConnection {
+  func open() throws(SessionError) -> any PeerConnection {
     let connection = session.environment.connections.make(to: id, dtls: session.usesDTLS ? .offered : .off)
     connection.delegate = self
     self.connection = connection
@@ -105,7 +107,9 @@ final class Opponent: PeerConnectionDelegate {
 
   /// Enables or disables the local tracks: a disabled one sends silence, or black pictures.
   func apply(_ tracks: ConnectyCubeSession.Tracks) {
-    if let microphone { connection?.setTrackEnabled(tracks.isAudioEnabled, of: microphone) }
+    if let microphone, connection?.connectionState == .connected || !Defect.muteCompletesLate.isPlanted {
+      connection?.setTrackEnabled(tracks.isAudioEnabled, of: microphone)
+    }
     if let camera { connection?.setTrackEnabled(tracks.isVideoEnabled, of: camera) }
   }
 
@@ -125,6 +129,7 @@ final class Opponent: PeerConnectionDelegate {
   /// Answers the pending offer and returns the answer.
   func answer() throws(SessionError) -> String {
     guard let sdp = pendingOffer else { throw .invalidState("no offer of \(id)") }
+    if let answer = earlyAnswer { return finishEarlySetup(sdp, answer) }
     let connection = try open()
     pendingOffer = nil
     let offer = SessionDescriptionText(.offer, sdp: session.limited(sdp))
@@ -149,7 +154,7 @@ final class Opponent: PeerConnectionDelegate {
   }
 
   /// - Parameter description: That of the user.
-  private func startConnecting(with description: SessionDescriptionText) {
+  func startConnecting(with description: SessionDescriptionText) {
     enter(.connecting, on: "accept")
     session.startSetupLimit(of: self, agreesOnDTLS: description.hasFingerprint == session.usesDTLS)
     notify(.startedConnectingToUser)
@@ -173,6 +178,7 @@ final class Opponent: PeerConnectionDelegate {
   func answerRestart(_ sdp: String) throws(SessionError) -> String? {
     guard let connection, connection.signalingState == .stable, isConnecting else { return nil }
     try connection.setRemoteDescription(SessionDescriptionText(.offer, sdp: session.limited(sdp)))
+    if Defect.muteLostInRenegotiation.isPlanted { connection.setTrackEnabled(true) }
     let answer = try connection.createAnswer()
     try connection.setLocalDescription(answer)
     return session.limited(answer.sdp)
@@ -188,7 +194,9 @@ final class Opponent: PeerConnectionDelegate {
 
   func add(_ candidate: CallSignal.Candidate) {
     guard let connection, connection.hasRemoteDescription else {
-      if remoteCandidates.count < Self.candidateLimit { remoteCandidates.append(candidate) }
+      if remoteCandidates.count < Self.candidateLimit || Defect.waitingCandidatesUnbounded.isPlanted {
+        remoteCandidates.append(candidate)
+      }
       trace.backlog("candidates", remoteCandidates.count)
       return
     }
@@ -199,7 +207,7 @@ final class Opponent: PeerConnectionDelegate {
     }
   }
 
-  private func addRemoteCandidates() {
+  func addRemoteCandidates() {
     let waiting = remoteCandidates
     remoteCandidates = []
     for candidate in waiting { add(candidate) }
@@ -246,12 +254,13 @@ final class Opponent: PeerConnectionDelegate {
 
   /// Releases timers and the peer connection without a word.
   func release() {
-    (dialling, limit, reporter) = (nil, nil, nil)
+    (dialling, reporter) = (nil, nil)
+    if !Defect.lossTimerLeaks.isPlanted { limit = nil }
     audioReceivedOutputLevel = 0
     (pendingOffer, dialledOffer) = (nil, nil)
     audioSink?.tell()
     audioSink = nil
-    connection?.close()
+    if !wasConnected, Defect.captureOutlivesSetup.isPlanted { closeLate() } else { connection?.close() }
     connection = nil
   }
 
@@ -285,6 +294,7 @@ final class Opponent: PeerConnectionDelegate {
       enter(.connected, on: "ICE and DTLS")
       notify(.connectedToUser)
       session.connected(self)
+      if Defect.muteCompletesLate.isPlanted { completeMute() }
     case .disconnected where state == .connected:
       enter(.disconnected, on: "ICE disconnected")
       notify(.disconnectedFromUser)

@@ -110,7 +110,7 @@ final class Call {
   func close() {
     withheld = nil
     timer = nil
-    if !Defect.socketTimerLeaks.isPlanted { socketTimer = nil }
+    if !Defect.lossTimerLeaks.isPlanted { socketTimer = nil }
     yielded?.close()
     connection?.close()
     connection = nil

@@ -2,9 +2,6 @@ internal import CallCore
 internal import PeerSession
 internal import VirtualPeer
 
-/// Only a planted defect counts, in one run at a time.
-nonisolated(unsafe) private var callsOfProcess = 0
-
 /// What planted defects do. Without one, no function here is called.
 extension CallService {
   /// Sets up the connection of a ringing call with a closed microphone, as apps do that want to be connected when the
@@ -44,12 +41,6 @@ extension CallService {
     environment.clock.schedule(after: .milliseconds(50)) { [weak call] in
       if let call { call.connection?.setTrackEnabled(!call.isMuted) }
     }
-  }
-
-  /// Returns the number of the next call of the process, in whichever run.
-  static func nextOfProcess() -> Int {
-    callsOfProcess += 1
-    return callsOfProcess
   }
 
   /// Returns whether an offer comes from somebody who takes part in the call, and is not the call's own.

@@ -66,7 +66,7 @@ final class CallService: PeerConnectionDelegate {
   func startCall(to callee: String) throws(ActionError) {
     guard state == "idle" else { throw ActionError("there is a call already") }
     guard callee != environment.userID else { throw ActionError("a user cannot call itself") }
-    callCount = Defect.callIDsOfProcess.isPlanted ? Self.nextOfProcess() : callCount + 1
+    callCount = Defect.callIDsOfProcess.isPlanted ? CallsOfProcess.next() : callCount + 1
     // Somebody may have guessed the next id, and ended that call before it was placed.
     while endedCalls.contains(newID) { callCount += 1 }
     let call = Call(id: newID, peer: callee, isCaller: true)

@@ -1,3 +1,4 @@
+internal import CallCore
 internal import PeerSession
 internal import SDP
 internal import VirtualPeer
@@ -50,8 +51,19 @@ extension TwilioRoom {
   /// A track was enabled or disabled.
   func changed(_ track: TwilioLocalTrack) {
     guard !isOver, let publication = tracks.first(where: { $0.track === track }) else { return }
-    connection?.setTrackEnabled(track.isSending, of: publication.sender)
+    if state != "connecting" || !Defect.muteCompletesLate.isPlanted { apply(publication) }
     tracksChanged()
+  }
+
+  private func apply(_ publication: TwilioPublication) {
+    connection?.setTrackEnabled(publication.track.isSending, of: publication.sender)
+  }
+
+  /// What a planted defect does: it applies a mute in a completion handler, after media may leave.
+  func completeMute() {
+    environment.clock.schedule(after: .milliseconds(50)) { [weak self] in
+      for publication in self?.tracks ?? [] { self?.apply(publication) }
+    }
   }
 
   // MARK: The device
@@ -93,7 +105,7 @@ extension TwilioRoom {
     showDataTracks()
     for (name, kind) in [("mic", MediaKind.audio), ("camera", .video)] {
       let track = tracks.first { $0.kind == kind }
-      trace.set("\(name).sent", track?.track.isSending ?? false)
+      trace.set("\(name).sent", tracks.contains { $0.kind == kind && $0.track.isSending })
       trace.set("\(name).published", track?.sid != nil)
       trace.set("\(name).sid", track?.sid ?? "none")
     }

@@ -140,9 +140,7 @@ public final class TwilioRoom {
     let participant = participantJSON
     pending = (false, false, false)
     guard let session else {
-      connectTimer = environment.clock.schedule(after: Self.connectTimeout) { [weak self] in
-        self?.end("53000", on: "failure")
-      }
+      if !Defect.entryTimerForgotten.isPlanted { startConnectTimer() }
       return send(
         "connect",
         [
@@ -159,6 +157,12 @@ public final class TwilioRoom {
         ("session", .string(session)), ("token", .string(token)), ("participant", participant),
         ("description", negotiator?.description), ("ice", negotiator?.ice),
       ])
+  }
+
+  private func startConnectTimer() {
+    connectTimer = environment.clock.schedule(after: Self.connectTimeout) { [weak self] in
+      self?.end("53000", on: "failure")
+    }
   }
 
   private func linkEnded(_ reason: TwilioLink.End, retryAfter: Interval?) {
@@ -374,6 +378,7 @@ public final class TwilioRoom {
       tell("roomDidConnect") { $0.roomDidConnect(room: $1) }
       roster.enter()
       quality.enter()
+      if Defect.muteCompletesLate.isPlanted { completeMute() }
     case "reconnecting":
       sessionTimer?.cancel()
       cause = nil
@@ -396,6 +401,11 @@ public final class TwilioRoom {
 
   // MARK: The end
 
+  /// What a planted defect does: it closes the connection, and with it the microphone, a second after the room.
+  private func closeLate() {
+    environment.clock.schedule(after: .seconds(1)) { [connection] in connection?.close() }
+  }
+
   /// Leaves the room.
   public func disconnect() { end("disconnected", on: "disconnect, or the server") }
 
@@ -404,11 +414,12 @@ public final class TwilioRoom {
     let wasConnecting = state == "connecting"
     isOver = true
     watch?.stop()
-    for timer in [connectTimer, sessionTimer, retryTimer, restartTimer] { timer?.cancel() }
+    for timer in [connectTimer, retryTimer, restartTimer] { timer?.cancel() }
+    if !Defect.lossTimerLeaks.isPlanted { sessionTimer?.cancel() }
     if let session, isSynced { send("disconnect", [("session", .string(session))]) }
     link?.close()
     link = nil
-    connection?.close()
+    if wasConnecting, Defect.captureOutlivesSetup.isPlanted { closeLate() } else { connection?.close() }
     roster.end()
     quality.end()
     for publication in tracks { publication.track.room = nil }

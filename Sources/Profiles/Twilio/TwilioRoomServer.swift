@@ -66,7 +66,7 @@ public final class TwilioRoomServer: CallServer {
   }
 
   private func next(_ prefix: String) -> String {
-    count += 1
+    count = Defect.callIDsOfProcess.isPlanted ? CallsOfProcess.next() : count + 1
     let digits = String(count, radix: 16)
     return prefix + String(repeating: "0", count: max(0, 32 - digits.count)) + digits
   }

@@ -88,7 +88,15 @@ extension VonageMedia {
       let track = MediaStreamTrack(kind, id: VonageStream.track(kind, of: stream))
       try? connection.replaceTrack(isOn ? track : nil, of: sender)
     }
+    guard wasConnected || !Defect.muteCompletesLate.isPlanted else { return }
     if let sender = publisher.senders[.audio] { connection.setTrackEnabled(publishes.audio, of: sender) }
+  }
+
+  /// What a planted defect does: it applies a mute in a completion handler, after media may leave.
+  func completeMute() {
+    environment.clock.schedule(after: .milliseconds(50)) { [weak self] in
+      for publisher in self?.publishers ?? [] { self?.apply(to: publisher) }
+    }
   }
 
   /// Sets the properties `publishAudio` and `publishVideo` of all publishers.

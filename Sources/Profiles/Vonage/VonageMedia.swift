@@ -63,17 +63,23 @@ final class VonageMedia {
     wasConnected = false
     negotiator.changed = { [weak self] in self?.changed($0) }
     negotiator.happened = { [weak self] in self?.happened($0) }
+    negotiator.keeps = { [trace] in trace.backlog("candidates", $0) }
     return negotiator
   }
 
   /// Closes the connection when nothing is left to carry.
   func closeIfIdle() {
     guard publishers.isEmpty, subscribers.isEmpty else { return }
-    negotiator?.connection.close()
+    if !wasConnected, Defect.captureOutlivesSetup.isPlanted { closeLate() } else { negotiator?.connection.close() }
     negotiator = nil
     lossTimer = nil
     poll?.cancel()
     if !settings.usesCallKit { environment.device.setAudioSessionActive(false) }
+  }
+
+  /// What a planted defect does: it closes a connection, and with it the microphone, a second late.
+  private func closeLate() {
+    environment.clock.schedule(after: .seconds(1)) { [connection] in connection?.close() }
   }
 
   /// Offers what is published and subscribed.
@@ -160,6 +166,7 @@ final class VonageMedia {
     case .connectionStateChange(.connected):
       wasConnected = true
       lossTimer = nil
+      if Defect.muteCompletesLate.isPlanted { completeMute() }
     case .connectionStateChange(.disconnected): mediaLost()
     case .connectionStateChange(.failed):
       // The subscribers of a connection that never was there have a time of their own. Without the messaging connection

@@ -135,7 +135,7 @@ public final class VonageServer: CallServer {
     let session = session(id)
     if session.mode == .relayed, session.clients.count >= 2 { return refuse(1_403, "session", socket) }
     guard session.clients.count < limits.connections else { return refuse(1_027, "session", socket) }
-    count += 1
+    count = Defect.callIDsOfProcess.isPlanted ? CallsOfProcess.next() : count + 1
     let client = VonageClient(
       VonageConnection(id: "c\(count)", user: token.user), secret: Hexadecimal.encode(secrets.bytes(16)),
       role: token.role, environment)

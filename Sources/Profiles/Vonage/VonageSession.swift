@@ -106,6 +106,10 @@ public final class VonageSession {
     } else {
       send("connect", [("session", .string(id)), ("token", .string(token))])
     }
+    if !Defect.entryTimerForgotten.isPlanted { startStateTimer() }
+  }
+
+  private func startStateTimer() {
     stateTimer = environment.clock.schedule(after: Self.stateTimeout) { [weak self] in
       guard let self else { return }
       if state == .connecting { fail("1020") } else if state == .reconnecting { link?.drop() }
@@ -448,7 +452,7 @@ public final class VonageSession {
     guard !isOver else { return }
     isOver = true
     say()
-    windowTimer = nil
+    if !Defect.lossTimerLeaks.isPlanted { windowTimer = nil }
     for timer in [stateTimer, retryTimer] { timer?.cancel() }
     // A server that has not ended the session itself may have let this client in.
     if ["disconnected", "1020", "2000"].contains(code), link?.isOpen == true { send("disconnect") }

@@ -119,7 +119,7 @@ import Testing
 
   @Test func `class 18 - no timer of a call outlives it`() throws {
     try proves(
-      .socketTimerLeaks, breaks: "quiescence",
+      .lossTimerLeaks, breaks: "quiescence",
       by: Provocation(
         length: "4s",
         timeline: """

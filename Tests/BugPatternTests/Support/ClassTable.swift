@@ -89,4 +89,31 @@ struct ClassTable {
     }
     return lines.joined(separator: "\n")
   }
+
+  /// The products besides Knotos, in the order of the page's columns.
+  static let products = ["ConnectyCube", "Twilio", "Vonage"]
+
+  /// Returns what the tests of a product prove, as `class defect`.
+  static func planted(in product: String) throws -> [String] {
+    let tests = try PatternTable.read("Tests/BugPatternTests/Classes/\(product)ClassTests.swift")
+    return tests.components(separatedBy: "@Test").dropFirst().map { test in
+      let number = test.firstMatch(of: /func `class (\d+) -/)?.1
+      let defect = test.firstMatch(of: /(?:proves\(\s*|ofProcess = )\.(\w+)/)?.1
+      return "\(number ?? "") \(defect ?? "")"
+    }
+  }
+
+  /// Returns what the page's table of products shows of one, as `class defect`.
+  static func shown(of product: String) throws -> [String] {
+    let column = (products.firstIndex(of: product) ?? 0) + 2
+    let sections = try page().components(separatedBy: "\n## ")
+    let section = sections.first { $0.hasPrefix("In the other products") } ?? ""
+    return section.split(separator: "\n").compactMap { line in
+      let cells = line.dropFirst().split(separator: "|", omittingEmptySubsequences: false)
+      guard cells.count == products.count + 3, let number = Int(cells[0].filter(\.isNumber)),
+        let defect = cells[column].firstMatch(of: /`(\w+)`/)?.1
+      else { return nil }
+      return "\(number) \(defect)"
+    }
+  }
 }
