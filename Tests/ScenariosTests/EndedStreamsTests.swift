@@ -1,3 +1,4 @@
+import CallCore
 import ScenarioFormat
 import Statistics
 import Testing
@@ -39,6 +40,17 @@ import Vocabulary
   @Test func `a stream that begins again under its identifier leaves what it has counted`() {
     let sums = Self.sums([([("a", 100)], 100), ([], 100), ([("a", 1)], 101), ([("a", 150)], 250)])
     #expect(sums == [100, 100, 101, 250])
+  }
+
+  /// Of a counter that stood still a sample below the number at the border would be a restart.
+  @Test(arguments: [77_304.573_000_000_4, 0.123_456_789_4, 1e-12])
+  func `a time read at a border is as precise as a sample of it`(_ seconds: Double) {
+    let reader = StatsReader()
+    let entry = StatsReport.Entry(
+      id: "a", type: "inbound-rtp", kind: "audio", members: [("jitterBufferDelay", .real(seconds))])
+    reader.report = { _ in StatsReport(entries: [entry]) }
+    let path = ValuePath.of("bob", "stats.inbound-rtp.audio.jitterBufferDelay", .duration)
+    #expect(reader.number(of: path) == Interval.seconds(1).scaled(by: seconds).seconds)
   }
 
   @Test func `the next connection begins at zero`() {

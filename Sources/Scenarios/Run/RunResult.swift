@@ -78,6 +78,10 @@ public struct RunResult: Hashable, Sendable {
   /// How the sound of each peer was sent, in the order in which it was, for the arms of a comparison; empty without arms.
   package var audioFormats: [String: [String]] = [:]
 
+  /// The formats of sound that the settings of each peer prefer, and that the other side does not take, for the arms of a
+  /// comparison; empty without arms.
+  package var untakenAudio: [String: [String]] = [:]
+
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []
 

@@ -60,7 +60,8 @@ package final class StatsReader {
     guard let number = value(of: path, in: report)?.number else { return nil }
     switch path.type.traceType {
     case .integer: return number.rounded()
-    case .interval where path.isTimestamp: return number / 1_000
+    // As precise as in the trace: of a counter that did not move, a sample and what is read at a border are equal.
+    case .interval: return path.interval(number).seconds
     default: return number
     }
   }

@@ -229,7 +229,7 @@ package final class StatsSampler {
     }
     switch path.type.traceType {
     case .integer: write(path, Int(number.rounded()), subject)
-    case .interval: write(path, interval(number, path), subject)
+    case .interval: write(path, path.interval(number), subject)
     default: write(path, number, subject)
     }
   }
@@ -241,10 +241,11 @@ package final class StatsSampler {
   private func write(_ path: ValuePath, _ value: some TraceFieldValue, _ subject: Subject) {
     trace.write(HarnessEvents.sample(path.name, type(of: value)), subject.subject, value)
   }
+}
 
-  private func interval(_ value: Double, _ path: ValuePath) -> Interval {
-    Interval.seconds(1).scaled(by: path.isTimestamp ? value / 1_000 : value)
-  }
+extension ValuePath {
+  /// Returns the time that a number of this statistic is.
+  func interval(_ number: Double) -> Interval { Interval.seconds(1).scaled(by: isTimestamp ? number / 1_000 : number) }
 }
 
 extension ValueType {

@@ -28,6 +28,8 @@ package struct ArmComparison: Sendable {
     package let pictureSizes: [String: [String]]
     /// How the sound of each peer was sent.
     package let audioFormats: [String: [String]]
+    /// The formats of sound that each peer prefers, and the other side does not take.
+    package let untakenAudio: [String: [String]]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -78,7 +80,7 @@ package struct ArmComparison: Sendable {
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
         receptions: result.receptions, deeds: result.deeds, pictureSizes: result.pictureSizes,
-        audioFormats: result.audioFormats))
+        audioFormats: result.audioFormats, untakenAudio: result.untakenAudio))
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {

@@ -9,17 +9,20 @@ struct CodecNotes {
 
   /// What the packets of each arm carry, in the order of the arms.
   private let arms: [(name: String, sent: [SentOpus])]
+  private let untaken: [String]
 
   init(_ comparison: ArmComparison) {
     arms = comparison.arms.names.map { ($0, comparison.sentOpus(of: $0)) }
+    untaken = comparison.untakenTexts
   }
 
   var lines: [String] {
-    arms.flatMap { name, sent in
-      sent.flatMap { one in
-        [redundancy(one), bandwidth(one)].compactMap(\.self).map { "'\(name)': \($0)" }
+    untaken
+      + arms.flatMap { name, sent in
+        sent.flatMap { one in
+          [redundancy(one), bandwidth(one)].compactMap(\.self).map { "'\(name)': \($0)" }
+        }
       }
-    }
   }
 
   private func redundancy(_ sent: SentOpus) -> String? {
@@ -56,4 +59,25 @@ struct CodecNotes {
 
 extension SentOpus {
   fileprivate var usualBandwidth: Int? { CodecNotes.usual(bandwidths) }
+}
+
+extension ArmComparison {
+  /// Says of each arm which format a peer prefers and nobody takes, unless it is so in every arm.
+  fileprivate var untakenTexts: [String] {
+    let found = arms.names.map { arm in
+      (
+        arm,
+        Set(
+          runs.filter { $0.arm == arm }.flatMap { run in
+            run.untakenAudio.flatMap { peer, formats in formats.map { [peer, $0] } }
+          })
+      )
+    }
+    let everywhere = found.dropFirst().reduce(found.first?.1 ?? []) { $0.intersection($1.1) }
+    return found.flatMap { arm, untaken in
+      untaken.subtracting(everywhere).sorted { $0.lexicographicallyPrecedes($1) }.map { pair in
+        "'\(arm)': \(pair[0]) prefers \(pair[1]), and sends no sound in it: the other side does not take it"
+      }
+    }
+  }
 }

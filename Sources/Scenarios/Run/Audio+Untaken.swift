@@ -1,0 +1,17 @@
+internal import PeerSession
+internal import ScenarioFormat
+internal import VirtualPeer
+
+extension Scenario.Audio {
+  /// Returns which of the formats that these settings prefer no sound was sent in: the other side does not take them.
+  func untaken(in sent: [SentAudioFormat]) -> [String] {
+    guard !sent.isEmpty else { return [] }
+    var untaken: [String] = []
+    if repeatedPackets > 0, sent.allSatisfy({ $0.repeatedPackets == 0 }) { untaken.append(Codec.redundancy.rawValue) }
+    let preferred = formats.first(where: \.carriesSound)
+    if let preferred, !sent.contains(where: { $0.codec.rawValue == preferred.rawValue }) {
+      untaken.append(preferred.rawValue)
+    }
+    return untaken
+  }
+}
