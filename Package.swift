@@ -121,8 +121,8 @@ package.targets = [
   .target(
     name: "ScenarioRun",
     dependencies: [
-      programs, "CallCore", "PeerSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Pictures", "Profiles",
-      "STUN",
+      programs, "CallCore", "Digests", "PeerSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Pictures",
+      "Profiles", "STUN",
       "ScenarioFormat", "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Run"),

@@ -27,10 +27,20 @@ public struct MessageContent: Hashable, Sendable {
     }
   }
 
-  /// Damages a field by a different value of the same kind, if the field exists.
-  public mutating func damage(_ name: String) {
-    guard let value = self[name] else { return }
-    self[name] =
+  /// Returns the values at a path of names joined by dots, such as `ice.candidates.candidate`. A list on the way gives
+  /// those of all its objects.
+  public func values(at path: String) -> [JSON] { JSON.object(fields).values(at: path.split(separator: ".")[...]) }
+
+  /// Replaces each value at a path; nil removes it.
+  public mutating func replace(at path: String, with change: (JSON) -> JSON?) {
+    if case .object(let members)? = JSON.object(fields).replacing(at: path.split(separator: ".")[...], with: change) {
+      fields = members
+    }
+  }
+
+  /// Damages each value at a path by a different one of the same kind.
+  public mutating func damage(_ path: String) {
+    replace(at: path) { value in
       switch value {
       case .string(let text): .string(Self.damaged(text))
       case .integer(let number): .integer(~number)
@@ -38,6 +48,7 @@ public struct MessageContent: Hashable, Sendable {
       case .bool(let flag): .bool(!flag)
       case .array, .object, .null: .string("\u{FFFD}")
       }
+    }
   }
 
   /// Returns the text with its middle character replaced.
@@ -46,5 +57,31 @@ public struct MessageContent: Hashable, Sendable {
     if characters.isEmpty { return "\u{FFFD}" }
     characters[characters.count / 2] = "\u{FFFD}"
     return String(characters)
+  }
+}
+
+extension JSON {
+  fileprivate func values(at names: ArraySlice<Substring>) -> [JSON] {
+    guard let name = names.first else { return [self] }
+    switch self {
+    case .array(let elements): return elements.flatMap { $0.values(at: names) }
+    case .object(let members):
+      return members.filter { $0.key == name }.flatMap { $0.value.values(at: names.dropFirst()) }
+    case .null, .bool, .integer, .number, .string: return []
+    }
+  }
+
+  fileprivate func replacing(at names: ArraySlice<Substring>, with change: (JSON) -> JSON?) -> JSON? {
+    guard let name = names.first else { return change(self) }
+    switch self {
+    case .array(let elements): return .array(elements.compactMap { $0.replacing(at: names, with: change) })
+    case .object(let members):
+      return .object(
+        members.compactMap { member in
+          guard member.key == name else { return member }
+          return member.value.replacing(at: names.dropFirst(), with: change).map { Member(member.key, $0) }
+        })
+    case .null, .bool, .integer, .number, .string: return self
+    }
   }
 }

@@ -1,4 +1,4 @@
-import Formats
+public import Formats
 
 /// A signalling message type, by the name that faults and puppets use, with its fields.
 public struct MessageDeclaration: Sendable {
@@ -28,6 +28,8 @@ public struct MessageDeclaration: Sendable {
   public let provenance: Provenance
   /// The fields; nil if the profile does not declare them and any fields are valid.
   public let fields: [MessageField]?
+  /// The fields and their members, each by its path in the message, such as `ice.candidates.candidate`.
+  public let everyField: [MessageField]
   /// The meaning of the message for a call, or nil.
   public let role: Role?
 
@@ -41,16 +43,22 @@ public struct MessageDeclaration: Sendable {
     self.summary = summary
     self.provenance = provenance
     self.fields = fields
+    everyField = (fields ?? []).flatMap(\.withMembers)
     self.role = role
   }
 
-  /// Returns the field of that name, or else the field with that role.
-  public func field(_ nameOrRole: String) -> MessageField? {
-    fields?.first { $0.name == nameOrRole } ?? fields?.first { $0.role?.rawValue == nameOrRole }
+  /// Returns the field or member at that path, or else the first with that role.
+  public func field(_ pathOrRole: String) -> MessageField? {
+    everyField.first { $0.name == pathOrRole } ?? everyField.first { $0.role?.rawValue == pathOrRole }
   }
 
-  /// Returns the field with a role.
-  public func field(_ role: MessageField.Role) -> MessageField? { fields?.first { $0.role == role } }
+  /// Returns the first field or member with a role.
+  public func field(_ role: MessageField.Role) -> MessageField? { everyField.first { $0.role == role } }
+
+  /// Returns the values of a message in its first field or member with a role.
+  public func values(of role: MessageField.Role, in message: MessageContent) -> [JSON] {
+    field(role).map { message.values(at: $0.name) } ?? []
+  }
 
   // MARK: Checks
 
@@ -61,45 +69,78 @@ public struct MessageDeclaration: Sendable {
     guard self.direction.includes(direction) else {
       return "it goes \(direction.words), and is declared to go \(self.direction.words)"
     }
-    guard let fields else { return nil }
+    return fields.flatMap { Self.problem(with: message.fields, as: $0, in: "", going: direction) }
+  }
+
+  private static func problem(
+    with members: [JSON.Member], as fields: [MessageField], in path: String, going direction: Direction
+  ) -> String? {
     for field in fields where field.direction.includes(direction) {
-      guard let value = message[field.name], value != .null else {
-        if field.isRequired { return "the field '\(field.name)' is missing" }
+      let name = path + field.name
+      guard let value = members.first(where: { $0.key == field.name })?.value, value != .null else {
+        if field.isRequired { return "the field '\(name)' is missing" }
         continue
       }
-      if !field.type.admits(value) { return "the field '\(field.name)' is no \(field.type.word)" }
+      if !field.type.admits(value) { return "the field '\(name)' is no \(field.type.word)" }
+      guard !field.members.isEmpty else { continue }
+      for element in value.array ?? [value] {
+        guard case .object(let own) = element else { return "the field '\(name)' holds something that is no object" }
+        if let problem = problem(with: own, as: field.members, in: name + ".", going: direction) { return problem }
+      }
     }
-    for member in message.fields {
+    for member in members {
       guard let field = fields.first(where: { $0.name == member.key }) else {
-        return "the field '\(member.key)' is not declared"
+        return "the field '\(path)\(member.key)' is not declared"
       }
       if !field.direction.includes(direction) {
-        return "the field '\(field.name)' goes \(field.direction.words) only"
+        return "the field '\(path)\(field.name)' goes \(field.direction.words) only"
       }
     }
     return nil
   }
 
   /// The contradictions within the declaration.
-  var misfits: [Misfit] {
-    let fields = fields ?? []
+  var misfits: [Misfit] { misfits(of: fields ?? [], in: "", going: direction) }
+
+  /// - Parameter way: the direction of the message, or of the object that has the fields.
+  private func misfits(of fields: [MessageField], in path: String, going way: Direction) -> [Misfit] {
     var all = ProfileVocabulary.repeated(fields.map(\.name)).map {
-      Misfit(.field($0, of: name), "it is declared twice", remedy: "leave one of the two out")
+      Misfit(.field(path + $0, of: name), "it is declared twice", remedy: "leave one of the two out")
     }
     all += ProfileVocabulary.repeated(fields.compactMap(\.role?.rawValue)).map { role in
-      let names = fields.filter { $0.role?.rawValue == role }.map(\.name).joined(separator: " and ")
+      let names = fields.filter { $0.role?.rawValue == role }.map { path + $0.name }.joined(separator: " and ")
       return Misfit(.message(name), "\(names) have one role, \(role)", remedy: "leave it to one of them")
     }
     for field in fields {
-      if let role = field.role, !role.types.contains(field.type) {
-        let words = role.types.map { ".\($0)" }.joined(separator: " or ")
-        let problem = "a \(field.type.word) cannot be its \(role.rawValue)"
-        all.append(Misfit(.field(field.name, of: name), problem, remedy: "give it the type \(words)"))
+      all += misfits(of: field, in: path, going: way).map {
+        Misfit(.field(path + field.name, of: name), $0.problem, remedy: $0.remedy)
       }
-      if direction != .both, field.direction != .both, field.direction != direction {
-        let problem = "it goes \(field.direction.words), where the message does not"
-        all.append(Misfit(.field(field.name, of: name), problem, remedy: "leave its direction out"))
-      }
+      let own = field.direction == .both ? way : field.direction
+      all += misfits(of: field.members, in: "\(path)\(field.name).", going: own)
+    }
+    return all
+  }
+
+  private func misfits(
+    of field: MessageField, in path: String, going way: Direction
+  ) -> [(problem: String, remedy: String)] {
+    var all: [(problem: String, remedy: String)] = []
+    if let role = field.role, !role.types.contains(field.type) {
+      let words = role.types.map { ".\($0)" }.joined(separator: " or ")
+      all.append(("a \(field.type.word) cannot be its \(role.rawValue)", "give it the type \(words)"))
+    }
+    if field.role == .sender, !path.isEmpty {
+      all.append(("the sender is within an object", "declare the sender beside the object"))
+    }
+    if !field.members.isEmpty, ![.object, .list].contains(field.type) {
+      all.append(("a \(field.type.word) has no members", "give it the type .object or .list"))
+    }
+    if field.name.contains(".") {
+      all.append(("its name has a dot, which joins the names of a path", "declare it as a member of an object"))
+    }
+    if way != .both, field.direction != .both, field.direction != way {
+      let owner = path.isEmpty ? "message" : "object"
+      all.append(("it goes \(field.direction.words), where the \(owner) does not", "leave its direction out"))
     }
     return all
   }

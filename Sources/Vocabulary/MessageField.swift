@@ -54,15 +54,15 @@ public struct MessageField: Sendable {
     var types: [FieldType] {
       switch self {
       case .callID, .sender, .addressee, .credential: [.string, .integer]
-      case .description: [.sdp, .string, .object]
-      case .candidate: [.candidate, .string, .object]
+      case .description: [.sdp, .string]
+      case .candidate: [.candidate, .string]
       case .revision: [.integer, .string]
       case .payload: [.string, .integer, .boolean, .object, .list]
       }
     }
   }
 
-  /// The field's name.
+  /// The field's name. In ``MessageDeclaration/everyField`` it is the path of names from the message, joined by dots.
   public let name: String
   /// The field's type.
   public let type: FieldType
@@ -74,11 +74,13 @@ public struct MessageField: Sendable {
   public let isRequired: Bool
   /// A description for the documentation.
   public let summary: String
+  /// The fields of the object, or of each object in the list; empty if it may hold anything.
+  public let members: [MessageField]
 
   /// Declares a field.
   public init(
     _ name: String, _ type: FieldType, as role: Role? = nil, going direction: MessageDeclaration.Direction = .both,
-    required: Bool = true, _ summary: String = ""
+    required: Bool = true, _ summary: String = "", members: [MessageField] = []
   ) {
     self.name = name
     self.type = type
@@ -86,5 +88,32 @@ public struct MessageField: Sendable {
     self.direction = direction
     isRequired = required
     self.summary = summary
+    self.members = members
+  }
+
+  /// The field, and all its members by their paths and with the direction that they have in it.
+  var withMembers: [MessageField] {
+    [self]
+      + members.flatMap(\.withMembers).map { member in
+        MessageField(
+          "\(name).\(member.name)", member.type, as: member.role,
+          going: member.direction == .both ? direction : member.direction, required: member.isRequired, member.summary,
+          members: member.members)
+      }
+  }
+
+  /// A value of the type that says nothing: of an object its required members.
+  package var plainValue: JSON {
+    switch type {
+    case .string, .sdp, .candidate: "x"
+    case .integer: 1
+    case .boolean: true
+    case .object: plainObject
+    case .list: members.isEmpty ? [] : [plainObject]
+    }
+  }
+
+  private var plainObject: JSON {
+    .object(members.filter(\.isRequired).map { JSON.Member($0.name, $0.plainValue) })
   }
 }

@@ -34,7 +34,20 @@ extension MessageMutation {
     }
   }
 
-  /// Returns the mutation with its field, if it has one, replaced: by the name of a field that was given by its role.
+  /// The role by which the mutation finds its field; nil for one of a named field, or of the whole message.
+  public var role: MessageField.Role? {
+    switch self {
+    case .staleCallID: .callID
+    case .wrongSender: .sender
+    case .wrongAddressee: .addressee
+    case .staleRevision: .revision
+    case .description: .description
+    case .candidate: .candidate
+    case .missing, .wrongType, .damaged, .unknownType, .extraField: nil
+    }
+  }
+
+  /// Returns the mutation with its field, if it has one, replaced: by the path of a field that was given by its role.
   public func naming(_ name: (String) -> String) -> MessageMutation {
     switch self {
     case .missing(let field): .missing(field: name(field))

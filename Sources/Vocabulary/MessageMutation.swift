@@ -1,3 +1,4 @@
+internal import CallCore
 public import Formats
 
 /// A mutation that turns a message into one that no correct peer sends, derived from the declaration alone.
@@ -40,21 +41,20 @@ extension MessageDeclaration {
   /// Returns every mutation of this message in a direction, in the order of the fields.
   public func mutations(going direction: Direction) -> [MessageMutation] {
     var all: [MessageMutation] = []
-    let own = (fields ?? []).filter { $0.direction.includes(direction) }
-    for field in own {
-      switch field.role {
-      case .callID: all.append(.staleCallID)
-      case .sender: all.append(.wrongSender)
-      case .addressee: all.append(.wrongAddressee)
-      case .revision: all.append(.staleRevision)
-      case .description where field.type == .sdp: all += DescriptionMutation.allCases.map { .description($0) }
-      case .candidate where field.type == .candidate: all += CandidateMutation.allCases.map { .candidate($0) }
-      case .description, .candidate, .credential, .payload, nil: break
-      }
+    for field in everyField where field.direction.includes(direction) {
+      all += field.mutationsOfRole
       if field.isRequired { all.append(.missing(field: field.name)) }
       all += [.wrongType(field: field.name), .damaged(field: field.name)]
     }
-    return all + [.unknownType, .extraField]
+    // Several objects may have a description or a revision each: one mutation changes all.
+    return all.inOrderOfAppearance + [.unknownType, .extraField]
+  }
+
+  /// Returns whether a mutation can change a message of this declaration.
+  public func admits(_ mutation: MessageMutation) -> Bool {
+    if let name = mutation.fieldName { return field(name) != nil }
+    return mutation == .unknownType || mutation == .extraField
+      || everyField.contains { $0.mutationsOfRole.contains(mutation) }
   }
 
   /// Returns the mutated message; nil if the message lacks the part to mutate.
@@ -62,36 +62,51 @@ extension MessageDeclaration {
     _ message: MessageContent, by mutation: MessageMutation, _ context: MessageMutation.Context
   ) -> MessageContent? {
     var changed = message
-    func set(_ role: MessageField.Role, _ value: JSON) {
-      if let field = field(role), message[field.name] != nil { changed[field.name] = value }
+    func change(_ role: MessageField.Role, _ mutate: (JSON) -> JSON) {
+      for field in everyField where field.role == role { changed.replace(at: field.name, with: mutate) }
     }
     switch mutation {
-    case .staleCallID: if let call = context.otherCall { set(.callID, call) }
-    case .wrongSender: set(.sender, context.otherUser)
-    case .wrongAddressee: set(.addressee, context.otherUser)
+    case .staleCallID: if let call = context.otherCall { change(.callID) { _ in call } }
+    case .wrongSender: change(.sender) { _ in context.otherUser }
+    case .wrongAddressee: change(.addressee) { _ in context.otherUser }
     case .staleRevision:
-      switch field(.revision).flatMap({ message[$0.name] }) {
-      case .integer(let number)?: set(.revision, .integer(number &- 1))
-      case .string(let text)?: set(.revision, .string(text + "-stale"))
-      default: break
+      change(.revision) { value in
+        switch value {
+        case .integer(let number): .integer(number &- 1)
+        case .string(let text): .string(text + "-stale")
+        case .null, .bool, .number, .array, .object: value
+        }
       }
     case .unknownType: changed.type += "-unknown"
-    case .missing(let name): changed[name] = nil
+    case .missing(let name): changed.replace(at: name) { _ in nil }
     case .wrongType(let name):
-      guard let field = field(name), let value = message[name] else { return nil }
+      guard let field = field(name) else { return nil }
       let others: [JSON] = [.integer(1), .string("1"), .null]
-      if let other = others.first(where: { !field.type.admits($0) && $0 != value }) { changed[name] = other }
+      changed.replace(at: name) { value in others.first { !field.type.admits($0) && $0 != value } ?? value }
     case .damaged(let name): changed.damage(name)
     case .description(let mutation):
-      if let name = field(.description)?.name, case .string(let sdp)? = message[name] {
-        changed[name] = .string(mutation.mutate(sdp, candidates: context.candidates))
+      change(.description) { value in
+        value.string.map { .string(mutation.mutate($0, candidates: context.candidates)) } ?? value
       }
     case .candidate(let mutation):
-      if let name = field(.candidate)?.name, case .string(let text)? = message[name] {
-        changed[name] = .string(mutation.mutate(text))
-      }
+      change(.candidate) { value in value.string.map { .string(mutation.mutate($0)) } ?? value }
     case .extraField: changed["extra"] = true
     }
     return changed == message ? nil : changed
+  }
+}
+
+extension MessageField {
+  /// The mutations that find the field by its role.
+  fileprivate var mutationsOfRole: [MessageMutation] {
+    switch role {
+    case .callID: [.staleCallID]
+    case .sender: [.wrongSender]
+    case .addressee: [.wrongAddressee]
+    case .revision: [.staleRevision]
+    case .description where type == .sdp: DescriptionMutation.allCases.map { .description($0) }
+    case .candidate where type == .candidate: CandidateMutation.allCases.map { .candidate($0) }
+    case .description, .candidate, .credential, .payload, nil: []
+    }
   }
 }

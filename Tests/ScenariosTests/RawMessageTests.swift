@@ -134,6 +134,47 @@ import Testing
     #expect(loaded.diagnostics.filter { $0.code == .unknownMessage }.map(\.hint) == ["write callId"])
   }
 
+  private static let misplaced: [(entry: String, message: String, hint: String?)] = [
+    (
+      "fault: signal.corrupt, message: disconnected, mutation: changed-fingerprint",
+      "disconnected has no description that 'changed-fingerprint' can change", "name a message that has one"
+    ),
+    (
+      "fault: signal.corrupt, message: update, mutation: stale-call-id",
+      "update has no call-id that 'stale-call-id' can change", "name a message that has one"
+    ),
+    (
+      "fault: signal.corrupt, message: update, field: description.spd", "unknown message field 'description.spd'",
+      "did you mean 'description.sdp'?"
+    ),
+    (
+      "fault: signal.corrupt, message: disconnected, field: description.sdp",
+      "disconnected has no field 'description.sdp'", nil
+    ),
+    (
+      "send: update, from: mallory, to: bob, fields: { candidate: x }",
+      "update has no field 'candidate': that is the role of 'ice.candidates.candidate'",
+      "write ice, with the JSON of all its members"
+    ),
+  ]
+
+  @Test(arguments: misplaced.indices) func `a member of an object is named by its path`(index: Int) {
+    let (entry, message, hint) = Self.misplaced[index]
+    let text = """
+      callsim: 1
+      id: test
+      peers: { bob: { profile: twilio, network: wifi }, mallory: { stack: puppet } }
+      timeline:
+        - { at: 1s, \(entry) }
+      expect: invariants
+      """
+    let loaded = ScenarioFile.load(text: text, registry: ProfileCatalogue.builtIn.registry)
+    let problem = loaded.diagnostics.first { $0.code.severity == .error }
+    #expect(problem?.message == message)
+    #expect(problem?.hint == hint)
+    #expect(problem?.span.line == 5)
+  }
+
   @Test func `a raw message that a fault holds until its addressee has gone tests nothing`() throws {
     let result = try play(
       """

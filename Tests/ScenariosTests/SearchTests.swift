@@ -164,6 +164,33 @@ import Vocabulary
     #expect(made.allSatisfy { !$0.fields.isEmpty })
   }
 
+  @Test func `the table changes descriptions within objects, and members that pass`() throws {
+    let text = """
+      callsim: 1
+      id: base
+      peers: { alice: { profile: twilio, network: wifi } }
+      timeline:
+        - { at: 0s, do: alice.connect, room: daily }
+      expect: invariants
+      """
+    let loaded = ScenarioFile.load(text: text, registry: Self.registry)
+    var record = BaseRecord()
+    record.course = RunCourse()
+    var connected = RawMessage(type: "connected", from: "alice", to: "alice")
+    connected.fields.entries = [("description", Located(.text(#"{"type":"answer","sdp":"v=0"}"#)))]
+    record.messages = [connected]
+    let alphabet = MoveAlphabet(loaded.scenario!.cells[0].scenario, registry: Self.registry, record: record)
+    let table = MoveTable(alphabet, kinds: [.corrupt])
+    let changes = table.rows.compactMap { row -> String? in
+      guard case .fault(let fault, _) = row[0].effect else { return nil }
+      return [fault.arguments.text("field"), fault.arguments.text("mutation")].compactMap(\.self).joined(separator: " ")
+    }
+    #expect(changes.contains("changed-fingerprint") && changes.contains("description.sdp missing"))
+    #expect(!changes.contains("description.revision missing"))
+    let omission = try #require(table.omissions.first { $0.lack == .field })
+    #expect(omission.missing.contains("connected.description.revision"))
+  }
+
   @Test func `an action has the arguments that the timeline gives it`() throws {
     let text = """
       callsim: 1

@@ -103,6 +103,26 @@ import VirtualPeer
     #expect(bench.media.allSatisfy { $0.byteCount == 112 && $0.direction == .tx && $0.transport == .udp })
   }
 
+  @Test(arguments: [[0..<26], [0..<9, 9..<26], [0..<26, 0..<9, 0..<9, 9..<26]])
+  func `the certificate of a handshake is told once for each time that it is whole`(parts: [Range<Int>]) throws {
+    let bench = try Bench()
+    var told: [WireCertificate] = []
+    bench.tap.listen(certificates: { told.append($0) })
+    let shown = try #require(bench.server.network.openDatagramSocket(address: nil) { _, _ in })
+    let address = bench.alice.network.activeInterfaces[0].addresses[0]
+    let socket = try #require(bench.alice.network.openDatagramSocket(address: address) { _, _ in })
+    let alice = bench.simulator.localEndpoint(of: socket)
+    for part in parts {
+      bench.simulator.send(certificate(part).span.bytes, from: shown, to: alice)
+      bench.run(for: .seconds(1))
+    }
+    // The SHA-256 digest of the bytes 1, 2 and 3.
+    let fingerprint =
+      "sha-256 03:90:58:c6:f2:c0:cb:49:2c:53:3b:0a:4d:14:ef:77:cc:0f:78:ab:cc:ce:d5:28:7d:84:a1:a2:01:1c:fb:81"
+    #expect(Set(told.map(\.fingerprint)) == [fingerprint])
+    #expect(told.count == parts.count { $0.upperBound == 26 } && told.allSatisfy { $0.local == alice })
+  }
+
   @Test func `cleartext in a connection to a relay is found`() throws {
     let bench = JudgeBench([])
     let network = try Bench()
@@ -128,6 +148,14 @@ private func rtp(_ sequence: UInt16, payload: Int = 100) -> [UInt8] {
   bytes.append(bigEndian: UInt32(7))
   bytes.append(bigEndian: UInt64(sequence))
   return bytes + Array(repeating: 0xAA, count: payload - 8)
+}
+
+/// A record with a part of a Certificate message: a list of one certificate of three bytes, and one of eleven.
+private func certificate(_ part: Range<Int>) -> [UInt8] {
+  let list: [UInt8] = [0, 0, 23, 0, 0, 3, 1, 2, 3, 0, 0, 14] + Array(repeating: 9, count: 14)
+  let header: [UInt8] = [11, 0, 0, 26, 0, 1, 0, 0, UInt8(part.lowerBound), 0, 0, UInt8(part.count)]
+  let fragment = header + list[part]
+  return [22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 1, 0, UInt8(fragment.count)] + fragment
 }
 
 private func channelData(_ data: [UInt8]) -> [UInt8] {

@@ -274,7 +274,14 @@ extension ConnectyCubeApp {
     message("hangUp", "The sender leaves.", .documented, members, as: .end),
     message(
       "iceCandidates", "Candidates, held until the signalling state is stable.", .documented,
-      [MessageField("iceCandidates", .list, "objects with candidate, sdpMid and sdpMLineIndex")]),
+      [
+        MessageField(
+          "iceCandidates", .list,
+          members: [
+            MessageField("candidate", .candidate, as: .candidate), MessageField("sdpMid", .string, required: false),
+            MessageField("sdpMLineIndex", .integer, required: false),
+          ])
+      ]),
     message(
       "restart", "An offer that restarts ICE.", .documented, [MessageField("sdp", .sdp, as: .description)]),
     message("restart-accept", "Its answer.", .documented, [MessageField("sdp", .sdp, as: .description)]),

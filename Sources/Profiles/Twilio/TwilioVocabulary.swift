@@ -215,24 +215,26 @@ extension TwilioApp {
     body(
       "connect", .clientToServer, "Asks to be let into a room.",
       [
-        MessageField("name", .string), token, participant, description(required: true), ice,
-        MessageField("bandwidth_profile", .object, required: false, "mode and track_switch_off"),
+        MessageField("name", .string), token, participant, .description(required: true), .ice,
+        MessageField(
+          "bandwidth_profile", .object, required: false,
+          members: [MessageField("mode", .string), MessageField("track_switch_off", .string)]),
         MessageField("dominant_speaker", .boolean, required: false, "whether the server is to tell who speaks"),
         MessageField("network_quality", .string, required: false, "whose levels the server is to tell"),
       ]),
     body(
       "connected", .serverToClient, "The participant is in the room.",
       [
-        session, MessageField("sid", .string, "the room's"), participant, participants, published,
-        description(required: true),
-        ice, dominantSpeaker(), MessageField("options", .object, "session_timeout in seconds"),
+        session, MessageField("sid", .string, "the room's"), admitted, participants(), published(),
+        .description(required: true), .ice, dominantSpeaker(),
+        MessageField("options", .object, members: [MessageField("session_timeout", .integer, "in seconds")]),
       ]),
     body(
       "update", .both, "A change: tracks, participants, a description or candidates.",
       [
         MessageField("session", .string, as: .credential, going: .clientToServer), participantIfAny,
-        MessageField("participants", .list, as: .payload, going: .serverToClient, required: false),
-        MessageField("published", .object, going: .serverToClient, required: false), description(required: false), ice,
+        participants(going: .serverToClient, required: false), published(going: .serverToClient, required: false),
+        .description(required: false), .ice,
         MessageField(
           "switched_off", .list, going: .serverToClient, required: false, "the sids of tracks that are not sent"),
         dominantSpeaker(going: .serverToClient), networkQuality(going: .serverToClient),
@@ -240,12 +242,12 @@ extension TwilioApp {
     body(
       "sync", .clientToServer, "Takes the session up again on a new link.",
       [
-        session, token, participant, description(required: false), ice,
+        session, token, participant, .description(required: false), .ice,
       ]),
     body(
       "synced", .serverToClient, "The session goes on.",
       [
-        participants, published, description(required: false), ice,
+        participants(), published(), .description(required: false), .ice,
         MessageField("switched_off", .list, required: false, "the sids of tracks that are not sent"),
         dominantSpeaker(), networkQuality(),
       ]),
@@ -273,24 +275,68 @@ extension TwilioApp {
 
   private static let token = MessageField("token", .string)
   private static let session = MessageField("session", .string, as: .credential)
-  private static let participant = MessageField("participant", .object, as: .payload, "revision and tracks")
+  private static let participant = MessageField("participant", .object, as: .payload, members: own)
   private static let participantIfAny = MessageField(
-    "participant", .object, going: .clientToServer, required: false, "revision and tracks")
-  private static let participants = MessageField("participants", .list)
-  private static let published = MessageField("published", .object, "revision and tracks with their sids")
-  private static let ice = MessageField("ice", .object, required: false, "revision and all candidates so far")
+    "participant", .object, going: .clientToServer, required: false, members: own)
+  private static let admitted = MessageField(
+    "participant", .object, as: .payload, members: [sid, MessageField("identity", .string)])
+  private static let sid = MessageField("sid", .string)
+  private static let revision = MessageField("revision", .integer, as: .revision)
+
+  /// What a participant tells of itself.
+  private static let own = [
+    revision,
+    MessageField(
+      "tracks", .list,
+      members: [MessageField("id", .string)] + track + [MessageField("priority", .string, required: false)]),
+  ]
+  private static let track = [
+    MessageField("name", .string), MessageField("kind", .string, "`audio`, `video` or `data`"),
+    MessageField("enabled", .boolean),
+  ]
+
+  private static func participants(
+    going direction: MessageDeclaration.Direction = .both, required: Bool = true
+  ) -> MessageField {
+    MessageField(
+      "participants", .list, going: direction, required: required, "the others",
+      members: [
+        sid, MessageField("identity", .string),
+        MessageField("state", .string, "`connected`, `reconnecting` or `disconnected`"), revision,
+        MessageField("tracks", .list, members: [sid] + track),
+      ])
+  }
+
+  private static func published(
+    going direction: MessageDeclaration.Direction = .both, required: Bool = true
+  ) -> MessageField {
+    MessageField(
+      "published", .object, going: direction, required: required, "the participant's own tracks",
+      members: [
+        revision,
+        MessageField(
+          "tracks", .list,
+          members: [
+            MessageField("id", .string), MessageField("state", .string, "`ready` or `failed`"),
+            MessageField("sid", .string, required: false),
+            MessageField("error", .object, required: false, members: [MessageField("code", .integer)]),
+          ]),
+      ])
+  }
 
   private static func dominantSpeaker(going direction: MessageDeclaration.Direction = .both) -> MessageField {
     MessageField(
-      "dominant_speaker", .object, going: direction, required: false, "the participant's sid; empty for nobody")
+      "dominant_speaker", .object, going: direction, required: false,
+      members: [MessageField("participant", .string, required: false, "the sid; none for nobody")])
   }
 
   private static func networkQuality(going direction: MessageDeclaration.Direction = .both) -> MessageField {
-    MessageField("network_quality", .object, going: direction, required: false, "the own level, and those of others")
-  }
-
-  private static func description(required: Bool) -> MessageField {
-    MessageField("description", .object, as: .description, required: required, "type, sdp and revision")
+    MessageField(
+      "network_quality", .object, going: direction, required: false,
+      members: [
+        MessageField("local", .integer, "the own level"),
+        MessageField("remotes", .list, members: [sid, MessageField("level", .integer)]),
+      ])
   }
 
   private static func frame(

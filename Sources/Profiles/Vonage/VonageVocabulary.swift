@@ -195,9 +195,19 @@ extension VonageApp {
 
   // MARK: Messages
 
-  private static let connection = MessageField("connection", .object, "id and user")
-  private static let connections = MessageField("connections", .list, "those of the others")
-  private static let streams = MessageField("streams", .list)
+  private static let client = [MessageField("id", .string), MessageField("user", .string)]
+  private static let connection = MessageField("connection", .object, members: client)
+  private static let connections = MessageField("connections", .list, "those of the others", members: client)
+  private static let announced = [
+    MessageField("id", .string), connection, MessageField("name", .string), hasAudio, hasVideo,
+  ]
+  private static let streams = MessageField("streams", .list, members: announced)
+  private static let ownStreams = MessageField(
+    "streams", .list,
+    members: [
+      MessageField("publisher", .string), MessageField("id", .string, required: false), hasAudio, hasVideo,
+    ])
+  private static let subscription = [stream, audio, video, MessageField("number", .integer, "the peer connection's")]
   private static let stream = MessageField("stream", .string, "the stream's id")
   private static let audio = MessageField("audio", .boolean, "whether sound is wanted")
   private static let video = MessageField("video", .boolean, "whether pictures are wanted")
@@ -219,7 +229,8 @@ extension VonageApp {
         "resume", .clientToServer, "Takes the session up again on a new WebSocket.",
         [
           secret, MessageField("received", .integer, "the number of the last signal"),
-          MessageField("muted", .integer, "that of the last `muted`"), streams, MessageField("subscriptions", .list),
+          MessageField("muted", .integer, "that of the last `muted`"), ownStreams,
+          MessageField("subscriptions", .list, members: subscription),
         ]),
       message("resumed", .serverToClient, "The session goes on.", [connections, streams]),
       message("disconnect", .clientToServer, "Leaves the session."),
@@ -245,7 +256,7 @@ extension VonageApp {
   private static let mediaMessages = [
     message(
       "stream", .serverToClient, "A stream came, changed or went.",
-      [event, MessageField("stream", .object, "id, connection, name and what it has"), reason]),
+      [event, MessageField("stream", .object, members: announced), reason]),
     message(
       "publish", .clientToServer, "Asks for a stream.",
       [
@@ -256,15 +267,12 @@ extension VonageApp {
     message("unpublish", .clientToServer, "Ends a stream.", [stream]),
     message("update", .clientToServer, "Changes what a stream has.", [stream, hasAudio, hasVideo]),
     message(
-      "subscribe", .both, "Asks for the media of a stream; a relayed session passes it on.",
-      [stream, audio, video, MessageField("number", .integer, "the peer connection's")]),
+      "subscribe", .both, "Asks for the media of a stream; a relayed session passes it on.", subscription),
     message("unsubscribe", .both, "Ends that.", [stream]),
     message(
       "media", .both, "A description or candidates of the peer connection.",
       [
-        MessageField("number", .integer, "the peer connection's"),
-        MessageField("description", .object, as: .description, required: false, "type, sdp and revision"),
-        MessageField("ice", .object, required: false, "revision and all candidates so far"),
+        MessageField("number", .integer, "the peer connection's"), .description(required: false), .ice,
         MessageField(
           "from", .string, going: .serverToClient, required: false, "in a relayed session, the other connection's id"),
       ]),

@@ -49,7 +49,7 @@ extension MoveTable {
     let fields = (declaration.fields ?? []).filter {
       $0.isRequired && $0.role != .sender && $0.direction.includes(.serverToClient)
     }
-    return Arguments(fields.map { ($0.name, $0.type.plainValue) })
+    return Arguments(fields.map { ($0.name, Value($0.plainValue) ?? .text("\($0.plainValue)")) })
   }
 
   /// What an app may have to keep: candidates and descriptions, each from the first other participant alone.
@@ -58,18 +58,5 @@ extension MoveTable {
       let declaration = participant.messages.first(where: { $0.name == message.type })
     else { return false }
     return declaration.field(.candidate) != nil || declaration.field(.description) != nil
-  }
-}
-
-extension MessageField.FieldType {
-  /// A value of the type that says nothing.
-  fileprivate var plainValue: Value {
-    switch self {
-    case .string, .sdp, .candidate: .text("x")
-    case .integer: .count(1)
-    case .boolean: .flag(true)
-    case .object: .text("{}")
-    case .list: .list([])
-    }
   }
 }

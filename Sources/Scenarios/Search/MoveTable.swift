@@ -118,9 +118,9 @@ package struct MoveTable: Sendable {
       }
       for (kind, more) in faults {
         if let seen, let field = Arguments(more).text("field"), message.field(field)?.role != .sender,
-          seen.fields[field] == nil
+          let missing = seen.outermostLack(of: field)
         {
-          omit(.field, "\(message.name).\(field)")
+          omit(.field, "\(message.name).\(missing)")
           continue
         }
         let arguments = [("message", Value.text(message.name)), ("to", .text(participant.name)), ("count", .count(1))]
@@ -175,6 +175,14 @@ extension TimelineEntry.Effect {
       ("peer", .text(peer)), ("event", .text(event.rawValue)), ("by", .duration(delay)),
     ]
     return .fault(Fault(kind: .deviceEventsLate, arguments: Arguments(arguments)), duration: duration)
+  }
+}
+
+extension RawMessage {
+  /// Returns the shortest part of a path at which it has no value; nil if it has one at the path.
+  fileprivate func outermostLack(of path: String) -> String? {
+    let names = path.split(separator: ".")
+    return names.indices.map { names[...$0].joined(separator: ".") }.first { !has($0) }
   }
 }
 

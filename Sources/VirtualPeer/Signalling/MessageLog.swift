@@ -8,6 +8,16 @@ struct MessageLog {
     var newest: SignallingMessage?
   }
 
+  /// An end of peer connections: a user, or a server towards one user.
+  private enum End: Hashable {
+    case user(String)
+    case server(to: String?)
+
+    init(sending message: SignallingMessage) {
+      self = message.from.map { .user($0) } ?? .server(to: message.to)
+    }
+  }
+
   /// The number of messages of a type that can be named by their number.
   private static let limit = 256
 
@@ -17,8 +27,8 @@ struct MessageLog {
   /// The calls in the order in which their ids came up, with the users of their messages.
   private var calls: [(id: JSON, users: Set<String>)] = []
   private var users: [String] = []
-  /// The candidates of each user, with the call that they are for.
-  private var candidates: [String: [(call: JSON?, text: String)]] = [:]
+  /// The candidates of each end, with the call that they are for.
+  private var candidates: [End: [(call: JSON?, text: String)]] = [:]
 
   mutating func record(_ message: SignallingMessage, _ declaration: MessageDeclaration?) {
     for user in [message.from, message.to] {
@@ -30,17 +40,19 @@ struct MessageLog {
     kind.newest = message
     messages[message.type] = kind
     if !firstToEach.contains(where: { $0.type == message.type && $0.to == message.to }) { firstToEach.append(message) }
-    let call = declaration?.field(.callID).flatMap { content[$0.name] }
+    let call = declaration?.values(of: .callID, in: content).first
     if let call {
       let index = calls.firstIndex { $0.id == call } ?? calls.count
       if index == calls.count { calls.append((call, [])) }
       calls[index].users.formUnion([message.from, message.to].compactMap(\.self))
     }
-    if let sender = message.from, let field = declaration?.field(.candidate)?.name,
-      case .string(let candidate)? = content[field], !candidate.isEmpty
-    {
-      candidates[sender, default: []].append((call, candidate))
+    var known = candidates[End(sending: message), default: []]
+    for case .string(let candidate) in declaration?.values(of: .candidate, in: content) ?? []
+    // Some products repeat all candidates in each message.
+    where !candidate.isEmpty && !known.contains(where: { $0.call == call && $0.text == candidate }) {
+      known.append((call, candidate))
     }
+    candidates[End(sending: message)] = known
   }
 
   /// Returns a message of a type: the newest, or the one of this number, counted from 1.
@@ -50,16 +62,19 @@ struct MessageLog {
     return kind.first.indices.contains(number - 1) ? kind.first[number - 1] : nil
   }
 
-  /// Returns values from outside a message for its mutation: the id of an earlier call of one of its users, a third user,
-  /// and the candidates of its sender for its call, and for the ICE generation of its description where they name theirs
-  /// (RFC 8838 section 11.3).
+  /// Returns values from outside a message for its mutation: the id of an earlier call of one of its users, a third
+  /// user, and the candidates of its sender for its call, and for the ICE generation of its description where they name
+  /// theirs (RFC 8838 section 11.3).
   func context(of message: SignallingMessage, _ declaration: MessageDeclaration?) -> MessageMutation.Context {
-    let own = declaration?.field(.callID).flatMap { message.content?[$0.name] }
+    func value(of role: MessageField.Role) -> JSON? {
+      message.content.flatMap { declaration?.values(of: role, in: $0).first }
+    }
+    let own = value(of: .callID)
     let otherUser = users.last { $0 != message.from && $0 != message.to } ?? "nobody"
     let users = Set([message.from, message.to].compactMap(\.self))
     let earlier = calls.prefix { $0.id != own }.last { !$0.users.isDisjoint(with: users) }
-    let known = message.from.flatMap { candidates[$0] } ?? []
-    let description = declaration?.field(.description).flatMap { message.content?[$0.name]?.string }
+    let known = candidates[End(sending: message)] ?? []
+    let description = value(of: .description)?.string
     return MessageMutation.Context(
       otherCall: earlier?.id, otherUser: .string(otherUser),
       candidates: known.filter { own == nil || $0.call == nil || $0.call == own }.map(\.text)

@@ -40,19 +40,23 @@ package struct SignallingCodec {
     if case .message(let content) = frame(text) { content } else { nil }
   }
 
-  /// Returns the name of a message's field, given its name or its role; nil if the message has no such field.
-  func field(_ nameOrRole: String, of message: SignallingMessage) -> String? {
-    guard let content = message.content else { return nil }
-    let name = declaration(of: message.type)?.field(nameOrRole)?.name ?? nameOrRole
-    return content[name] == nil ? nil : name
+  /// Returns the path of a message's field, given its path or its role; nil if the message has no such field.
+  func field(_ pathOrRole: String, of message: SignallingMessage) -> String? {
+    let path = declaration(of: message.type)?.field(pathOrRole)?.name ?? pathOrRole
+    return message.content.map { $0.values(at: path).isEmpty } ?? true ? nil : path
+  }
+
+  /// Returns the values of a message in its first field with a role.
+  func values(of role: MessageField.Role, in content: MessageContent) -> [JSON] {
+    declaration(of: content.type)?.values(of: role, in: content) ?? []
   }
 
   /// Returns the value of a message for a field of another type of message: that of the same role, or else name.
   func value(for field: MessageField, in message: SignallingMessage) -> JSON? {
     let own = declaration(of: message.type)
     let role = field.role == .payload ? nil : field.role
-    let name = role.flatMap { own?.field($0)?.name } ?? field.name
-    return message.content?[name]
+    let path = role.flatMap { own?.field($0)?.name } ?? field.name
+    return message.content?.values(at: path).first
   }
 
   /// Returns the message with changed content, in the same frame.

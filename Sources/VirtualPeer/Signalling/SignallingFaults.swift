@@ -192,12 +192,13 @@ package final class SignallingFaults {
     switch effect {
     case .damage(let field): return codec?.field(field, of: message) != nil
     case .set(let field, let text):
-      guard let name = codec?.field(field, of: message) else { return false }
+      guard let path = codec?.field(field, of: message) else { return false }
       // To set what is there already is no damage.
-      return message.content?[name] != value(text, of: field, in: message)
+      let value = value(text, of: field, in: message)
+      return message.content?.values(at: path).contains { $0 != value } ?? false
     case .mutate(.description(.inlineCandidates)):
       // The candidates come later.
-      return codec?.field(MessageField.Role.description.rawValue, of: message) != nil
+      return message.content.map { codec?.values(of: .description, in: $0).isEmpty == false } ?? false
     case .mutate: return change(of: message, by: effect, original).map { $0(message) != message } ?? false
     case .drop, .delay, .duplicate, .reorder, .corrupt, .mutateFrame, .blackhole: return true
     }
@@ -317,7 +318,7 @@ package final class SignallingFaults {
     case .damage(let field): return { [self] in changed($0, field) { $0.damage($1) } }
     case .set(let field, let text):
       let value = value(text, of: field, in: message)
-      return { [self] in changed($0, field) { $0[$1] = value } }
+      return { [self] in changed($0, field) { $0.replace(at: $1) { _ in value } } }
     case .mutate(let mutation):
       guard let codec, let declaration = codec.declaration(of: message.type) else { return nil }
       let context = (log ?? MessageLog()).context(of: original, declaration)
@@ -348,8 +349,8 @@ package final class SignallingFaults {
   private func changed(
     _ message: SignallingMessage, _ field: String, _ change: (inout MessageContent, String) -> Void
   ) -> SignallingMessage {
-    guard let codec, let name = codec.field(field, of: message) else { return message }
-    return codec.rewrite(message) { change(&$0, name) }
+    guard let codec, let path = codec.field(field, of: message) else { return message }
+    return codec.rewrite(message) { change(&$0, path) }
   }
 
   /// Counts what is no frame and a total black hole hides, such as an upgrade: only such a fault meets it.

@@ -2,8 +2,8 @@ internal import CallCore
 internal import Formats
 internal import Vocabulary
 
-/// The harness's own record of messages: sender, call and fingerprints as they stand in the fields that have those roles
-/// in the profile's declarations, whatever the apps say.
+/// The harness's own record of messages that leave a server: sender, call and fingerprints as they stand in the fields
+/// that have those roles in the profile's declarations, whatever the apps say.
 struct SignallingRecord {
   private let codec: SignallingCodec
   private let trace: Trace
@@ -13,12 +13,6 @@ struct SignallingRecord {
     self.codec = codec
     self.trace = trace
     self.subject = trace.subject(subject)
-  }
-
-  /// Records a message of a client, as it reached the server.
-  func submitted(_ message: SignallingMessage, by user: String?) {
-    guard let content = message.content, let user else { return }
-    trace.write(HarnessEvents.messageSubmitted, subject, message.type, user, fingerprints(in: content))
   }
 
   /// Records a message that leaves the server for a client.
@@ -34,26 +28,21 @@ struct SignallingRecord {
     guard let content = left.content else { return }
     trace.write(
       HarnessEvents.messageForwarded, subject, left.type,
-      codec.senderField(of: left.type).map { text(of: $0, content) } ?? "",
-      user, text(of: .callID, content), fingerprints(in: content), frame ?? 0)
+      Self.text(codec.senderField(of: left.type).flatMap { content[$0] }),
+      user, Self.text(codec.values(of: .callID, in: content).first), fingerprints(in: content), frame ?? 0)
   }
 
-  private func text(of field: String, _ content: MessageContent) -> String {
-    switch content[field] {
+  private static func text(_ value: JSON?) -> String {
+    switch value {
     case .string(let text)?: text
     case .integer(let number)?: "\(number)"
     default: ""
     }
   }
 
-  private func text(of role: MessageField.Role, _ content: MessageContent) -> String {
-    codec.declaration(of: content.type)?.field(role).map { text(of: $0.name, content) } ?? ""
-  }
-
   /// Returns the `a=fingerprint` values (RFC 8122) of the message's description, separated by commas.
   private func fingerprints(in content: MessageContent) -> String {
-    guard let field = codec.declaration(of: content.type)?.field(.description) else { return "" }
-    guard let description = content[field.name]?.string ?? content[field.name]?["sdp"]?.string else { return "" }
+    guard let description = codec.values(of: .description, in: content).first?.string else { return "" }
     return description.split(whereSeparator: \.isNewline).filter { $0.hasPrefix(Self.fingerprint) }
       .map { $0.dropFirst(Self.fingerprint.count) }.joined(separator: ",")
   }

@@ -89,7 +89,6 @@ final class SignallingTap {
       refusalCounts[sender, default: 0] += 1
       return socket.abort()
     }
-    record.submitted(message, by: socket.user)
     pass(message, on: socket, isToClient: false) { [weak socket] in socket?.deliver($0.text) ?? false }
   }
 

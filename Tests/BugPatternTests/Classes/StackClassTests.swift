@@ -4,8 +4,6 @@ import Formats
 import ScenarioRun
 import StackWorlds
 import Testing
-import VirtualPeer
-import Vocabulary
 
 @testable import Profiles
 
@@ -23,16 +21,19 @@ import Vocabulary
           """))
   }
 
-  @Test func `class 20 - no media flow to a certificate that was not signalled`() throws {
+  @Test(arguments: SignalledCall.all)
+  func `class 20 - no media flow to a certificate that was not signalled`(call: SignalledCall) throws {
     try proves(
       .fingerprintNotCompared, breaks: "signalled-certificate",
       by: Provocation(
-        length: "8s",
+        peers: """
+            alice: { profile: \(call.profile), network: wifi }
+            bob: { profile: \(call.profile), network: wifi }
+          """, length: "8s",
         timeline: """
-            - { at: 0s, fault: signal.corrupt, message: call_offer, field: description, value: foreign }
-            - { at: 1s, do: alice.call, to: bob }
-            - { at: 3s, do: bob.accept }
-          """, profiles: try ForgingServer.profiles))
+            - { at: 0s, fault: signal.corrupt, message: \(call.message), to: bob, mutation: changed-fingerprint }
+          \(call.timeline)
+          """))
   }
 
   @Test func `class 25 - the index of a section is checked before it is converted`() async throws {
@@ -79,35 +80,34 @@ import Vocabulary
   }
 }
 
-/// The server of Knotos, with a signal.corrupt that puts another fingerprint into a description: `value: foreign`.
-final class ForgingServer: CallServer {
-  static var profiles: ProfileCatalogue {
-    get throws { try ProfileCatalogue([Profile(app: KnotosApp.self, server: ForgingServer.self)]) }
+/// A call of a product, and the message that brings Bob the description of the other end.
+struct SignalledCall: CustomTestStringConvertible, Sendable {
+  let profile: String
+  var name = ""
+  let message: String
+  let timeline: String
+
+  var testDescription: String { profile + name }
+
+  static let all = [
+    SignalledCall(profile: "knotos", message: "call_offer", timeline: placed),
+    SignalledCall(profile: "connectycube", message: "call", timeline: placed),
+    SignalledCall(profile: "twilio", message: "connected", timeline: joined("room")),
+    SignalledCall(profile: "vonage", message: "media", timeline: joined("session")),
+    SignalledCall(
+      profile: "vonage", name: " relayed", message: "media",
+      timeline: "  - { at: 500ms, do: alice.create-session, session: daily, mode: relayed }\n" + joined("session")),
+  ]
+
+  private static let placed = """
+      - { at: 1s, do: alice.call, to: bob }
+      - { at: 3s, do: bob.accept }
+    """
+
+  private static func joined(_ place: String) -> String {
+    """
+      - { at: 1s, do: bob.connect, \(place): daily }
+      - { at: 2s, do: alice.connect, \(place): daily }
+    """
   }
-
-  private let server: KnotosServer
-
-  init(environment: ServerEnvironment) { server = KnotosServer(environment: environment) }
-
-  static func frame(of text: String) -> SignallingFrame { KnotosServer.frame(of: text) }
-
-  static func text(of message: MessageContent, in frame: String?) -> String {
-    var message = message
-    if message["offer"] == "foreign", let frame, case .message(let original) = KnotosServer.frame(of: frame),
-      let description = original["offer"]?.string
-    {
-      let lines = description.split(separator: "\r\n").map { line in
-        line.hasPrefix("a=fingerprint:")
-          ? String(line.dropLast(2)) + (line.hasSuffix("00") ? "01" : "00") : String(line)
-      }
-      message["offer"] = .string(lines.joined(separator: "\r\n") + "\r\n")
-    }
-    return KnotosServer.text(of: message, in: frame)
-  }
-
-  func start() { server.start() }
-
-  func inject(_ message: MessageContent, from: String, to: String) { server.inject(message, from: from, to: to) }
-
-  func shutDown() { server.shutDown() }
 }

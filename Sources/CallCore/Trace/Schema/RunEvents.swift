@@ -32,9 +32,6 @@ package enum HarnessEvents {
   public static let logSpectralDistance = sample("q.lsd", Double.self)
   /// The time from the last fault to audible sound, after an interruption.
   public static let recovery = sample("q.recovery", Interval.self)
-  /// A client's message reached its server, before faults: the user, and the fingerprints in its description.
-  package static let messageSubmitted = TraceEvent(
-    "signal.submitted", ("type", String.self), ("user", String.self), ("fingerprints", String.self), origin: .harness)
   /// A server passed a message to a user, after faults. Sender, call and fingerprints are those of its fields, by their
   /// declared roles, and empty where it has none. `frame` identifies the text.
   package static let messageForwarded = TraceEvent(

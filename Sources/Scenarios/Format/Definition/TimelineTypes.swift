@@ -189,11 +189,11 @@ extension ValueFormat where Value == ScenarioFormat.Value {
 }
 
 extension ValueFormat where Value == ScenarioFormat.Value {
-  /// Reads a field of a signalling message of any peer of the scenario, by name or role.
+  /// Reads a field of a signalling message of any peer of the scenario, by its path or role.
   static var messageField: ValueFormat<ScenarioFormat.Value> {
     ValueFormat<ScenarioFormat.Value>(.text) { node, reading in
       guard let text = ValueFormat<String>.text.decode(node, &reading) else { return nil }
-      let fields = reading.messages.flatMap { $0.fields ?? [] }
+      let fields = reading.messages.flatMap(\.everyField)
       let legal = (fields.map(\.name) + fields.compactMap(\.role?.rawValue)).inOrderOfAppearance
       guard legal.contains(text) else {
         reading.reportUnknown(.unknownMessage, "message field", text, among: legal, at: node.span)

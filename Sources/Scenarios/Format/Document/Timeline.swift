@@ -1,4 +1,6 @@
 public import CallCore
+internal import Formats
+internal import Vocabulary
 
 /// One line of the timeline: one trigger and one effect.
 public struct TimelineEntry: Sendable, Equatable {
@@ -118,6 +120,15 @@ public struct RawMessage: Sendable, Hashable {
   public var fields = Arguments()
 
   package init(type: String, from: String, to: String) { (self.type, self.from, self.to) = (type, from, to) }
+
+  /// Returns whether it gives a value at the path of a field; an object or a list is given as its JSON.
+  package func has(_ path: String) -> Bool {
+    let names = path.split(separator: ".", maxSplits: 1)
+    guard let name = names.first.map(String.init), let value = fields[name] else { return false }
+    guard names.count > 1 else { return true }
+    guard case .text(let text) = value, let json = try? JSON(parsing: text.utf8) else { return false }
+    return !MessageContent(type, [JSON.Member(name, json)]).values(at: path).isEmpty
+  }
 }
 
 /// A fault of the catalogue with its typed arguments, which ``FaultKind/declaration`` lists.

@@ -297,7 +297,7 @@ struct ScenarioSketch: ~Copyable {
     case .network: .text(pick(parameter.summary.contains("router") ? ["house"] : Self.networks))
     case .server: .text(pick(["relay", "relay", "stun"]))
     case .message: .text(pick(messages.map(\.name)))
-    case .field: .text(pick(messages.flatMap { $0.fields ?? [] }.map(\.name)))
+    case .field: .text(pick(messages.flatMap(\.everyField).map(\.name)))
     }
   }
 

@@ -279,14 +279,14 @@ enum EffectReader {
         ? ("'\(word)' is of one field", "add field: the field's name or role")
         : ("'\(word)' is not of one field", "leave field out")
     }
-    let role: MessageField.Role? =
-      DescriptionMutation(rawValue: word) != nil
-      ? .description : CandidateMutation(rawValue: word) != nil ? .candidate : nil
-    guard let role else { return nil }
+    // A field that no message has is reported at its own place.
+    guard !needsField, let mutation = MessageMutation(word: word, field: nil) else { return nil }
     let name = fault.arguments.text("message")
-    let fields = reading.messages.filter { name == nil || $0.name == name }.compactMap { $0.field(role) }
-    return fields.isEmpty
-      ? ("\(name ?? "no message") has no \(role.rawValue)", "name a message that has one") : nil
+    guard !reading.messages.contains(where: { (name == nil || $0.name == name) && $0.admits(mutation) }) else {
+      return nil
+    }
+    let part = mutation.role?.rawValue ?? "part"
+    return ("\(name ?? "no message") has no \(part) that '\(word)' can change", "name a message that has one")
   }
 
   /// Returns the reason for which no message has the field of a fault, or the field cannot have the value; else nil.
@@ -437,9 +437,11 @@ enum EffectReader {
     guard let fields = declaration?.fields else { return }
     for entry in raw.fields.entries where !fields.contains(where: { $0.name == entry.name }) {
       if let field = declaration?.field(entry.name)?.name {
+        let owner = field.prefix { $0 != "." }
         reading.report(
           .unknownMessage, "\(raw.type) has no field '\(entry.name)': that is the role of '\(field)'",
-          at: entry.value.span, hint: "write \(field)")
+          at: entry.value.span,
+          hint: owner == field ? "write \(field)" : "write \(owner), with the JSON of all its members")
         continue
       }
       guard let field = Suggestion.nearest(to: entry.name, among: fields.map(\.name)) else { continue }

@@ -67,7 +67,7 @@ struct NameReference: Sendable {
     var entries = vocabulary.machines.flatMap { Self.entries($0, of: owner) }
     entries += vocabulary.actions.flatMap { Self.entries($0, of: owner) }
     entries += vocabulary.messages.map { message in
-      let fields = (message.fields ?? []).map { field in
+      let fields = message.everyField.map { field in
         let role = field.role.map { " (\($0.rawValue))" } ?? ""
         let way = field.direction == message.direction ? "" : ", \(field.direction.rawValue)"
         let summary = field.summary.isEmpty ? "" : ": \(field.summary)"

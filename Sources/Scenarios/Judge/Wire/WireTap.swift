@@ -8,6 +8,8 @@ package struct WireMedia {
   /// `tx` when the peer sends it, `rx` when it has reached the peer.
   package var direction: LinkDirection
   package var transport = TransportProtocol.udp
+  /// The peer's own endpoint. No two connections share a socket.
+  package var local: Endpoint?
   package var payloadType: UInt8 = 0
   package var ssrc: UInt32
   package var sequence: UInt16 = 0
@@ -38,6 +40,19 @@ package struct WireMedia {
     self.prefix = prefix
     self.identity = identity
     self.time = time
+  }
+}
+
+/// A certificate that was shown to a peer in a DTLS handshake.
+package struct WireCertificate {
+  package var peer: String
+  /// The peer's own endpoint.
+  package var local: Endpoint
+  /// Its SHA-256 fingerprint, as in an `a=fingerprint` line (RFC 8122 section 5).
+  package var fingerprint: String
+
+  package init(peer: String, local: Endpoint, fingerprint: String) {
+    (self.peer, self.local, self.fingerprint) = (peer, local, fingerprint)
   }
 }
 
@@ -124,6 +139,7 @@ package final class WireTap {
   private var packetListeners: [(WirePacket) -> Void] = []
   private var checkListeners: [(WireCheck) -> Void] = []
   private var allocationListeners: [(WireAllocation) -> Void] = []
+  private var certificateListeners: [(WireCertificate) -> Void] = []
 
   package init() {}
 
@@ -135,12 +151,17 @@ package final class WireTap {
 
   package func listen(allocations listener: @escaping (WireAllocation) -> Void) { allocationListeners.append(listener) }
 
+  package func listen(certificates listener: @escaping (WireCertificate) -> Void) {
+    certificateListeners.append(listener)
+  }
+
   /// Removes every listener: the listeners and the tap retain each other.
   package func close() {
     mediaListeners.removeAll()
     packetListeners.removeAll()
     checkListeners.removeAll()
     allocationListeners.removeAll()
+    certificateListeners.removeAll()
   }
 
   // MARK: Telling
@@ -150,10 +171,13 @@ package final class WireTap {
   package var wantsPackets: Bool { !packetListeners.isEmpty }
   package var wantsChecks: Bool { !checkListeners.isEmpty }
   package var wantsAllocations: Bool { !allocationListeners.isEmpty }
+  package var wantsCertificates: Bool { !certificateListeners.isEmpty }
 
   package func tell(_ check: WireCheck) { for listener in checkListeners { listener(check) } }
 
   package func tell(_ allocation: WireAllocation) { for listener in allocationListeners { listener(allocation) } }
+
+  package func tell(_ certificate: WireCertificate) { for listener in certificateListeners { listener(certificate) } }
 
   package func tell(_ media: WireMedia) { for listener in mediaListeners { listener(media) } }
 

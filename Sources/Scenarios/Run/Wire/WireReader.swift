@@ -18,6 +18,8 @@ package final class WireReader: PacketTap {
   private(set) var streams: [StreamKey: WireStream] = [:]
   /// The readers of TLS connections, by the client's direction.
   private(set) var readers: [StreamKey: TLSReader] = [:]
+  /// The handshakes at each endpoint of a peer.
+  private var handshakes: [LocalEnd: HandshakeReader] = [:]
   /// Connections that an end has finished, oldest first: retransmissions on them are still read.
   private var finished = FIFO<StreamKey>()
   private static let finishedLimit = 64
@@ -30,6 +32,11 @@ package final class WireReader: PacketTap {
     let destination: Endpoint
 
     var reversed: StreamKey { StreamKey(interface: interface, source: destination, destination: source) }
+  }
+
+  private struct LocalEnd: Hashable {
+    let peer: String
+    let endpoint: Endpoint
   }
 
   init(_ tap: WireTap, peers: [String], secrets: TLSSecrets = TLSSecrets(), next: (any PacketTap)? = nil) {
@@ -114,6 +121,13 @@ package final class WireReader: PacketTap {
           peer: peer, direction: direction, transport: transport, isRequest: type == 0x0001,
           isRelayed: relayed != nil, transaction: transaction, time: now))
     }
+    let local = direction == .tx ? header.source : header.destination
+    if tap.wantsCertificates, direction == .rx, let range = PacketContent.range(of: .dtls, in: message),
+      let fingerprint = handshakes[LocalEnd(peer: peer, endpoint: local), default: HandshakeReader()]
+        .fingerprint(completedBy: message.extracting(range))
+    {
+      tap.tell(WireCertificate(peer: peer, local: local, fingerprint: fingerprint))
+    }
     guard tap.wantsMedia, let range = PacketContent.range(of: .rtp, in: message) else { return }
     let packet = message.extracting(range)
     guard let payloadType = packet.byte(at: 1), let sequence = packet.bigEndian(UInt16.self, at: 2),
@@ -127,6 +141,7 @@ package final class WireReader: PacketTap {
       prefix: size.flatMap { packet.bigEndian(UInt64.self, at: $0) }, identity: PacketContent.identity(of: packet),
       time: now)
     if let size { media.headerByteCount = size }
+    media.local = local
     tap.tell(media)
   }
 
