@@ -114,11 +114,12 @@ public final class CallClient {
       throw refuse("cc.too_many_participants", "a call has at most four participants")
     }
     guard !users.contains(environment.userID) else { throw ActionError("a user cannot call itself") }
-    trace.set(PeerEvents.accepted.name, true)
     hurryRecorders(of: users)
     let session = ConnectyCubeSession(
       id: newID(), initiator: environment.userID, others: users, isVideo: video, of: self)
     begin(session, on: "createNewSession")
+    // After its name: the consent is one to this call, and not to the one before.
+    trace.set(PeerEvents.accepted.name, true)
     return session
   }
 
