@@ -78,7 +78,8 @@ import Testing
     (
       "Scenarios/Run",
       [
-        "CallCore", "PeerSession", "DTLS", "ExternalPeer", "ExternalRecords", "Formats", "ICE", "Pictures", "Profiles",
+        "CallCore", "PeerSession", "DTLS", "Digests", "ExternalPeer", "ExternalRecords", "Formats", "ICE", "Pictures",
+        "Profiles",
         "STUN",
         "ScenarioFormat",
         "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary", "Foundation", "LibC",
