@@ -207,7 +207,7 @@ final class Opponent: PeerConnectionDelegate {
     }
   }
 
-  func addRemoteCandidates() {
+  private func addRemoteCandidates() {
     let waiting = remoteCandidates
     remoteCandidates = []
     for candidate in waiting { add(candidate) }

@@ -1,4 +1,5 @@
 internal import CallCore
+internal import DTLS
 internal import Digests
 
 /// Reads certificates in the handshakes of DTLS 1.2 (RFC 6347 section 4.2), where they are not encrypted.
@@ -32,11 +33,11 @@ struct HandshakeReader {
   private mutating func read(_ record: RawSpan) -> String? {
     guard record.byte(at: 0) == Self.certificate, let total = Self.number(in: record, at: 1),
       let offset = Self.number(in: record, at: 6), let size = Self.number(in: record, at: 9),
-      Self.fragmentHeaderSize + size <= record.byteCount
+      let fragment = record.bytes(in: Self.fragmentHeaderSize..<Self.fragmentHeaderSize + size)
     else { return nil }
     if offset == 0 { (received, length) = ([], total) }
     guard total == length, offset == received.count else { return nil }
-    for index in 0..<size { received.append(record.byte(at: Self.fragmentHeaderSize + index) ?? 0) }
+    received += fragment
     guard received.count == length else { return nil }
     defer { (received, length) = ([], 0) }
     return Self.fingerprint(ofFirstIn: received)
@@ -46,8 +47,7 @@ struct HandshakeReader {
   private static func fingerprint(ofFirstIn list: [UInt8]) -> String? {
     guard let size = number(in: list.span.bytes, at: 3), size > 0, 6 + size <= list.count else { return nil }
     let digest = HashFunction.sha256.digest(of: Array(list[6..<6 + size]))
-    let octets = digest.map { Hexadecimal.encode([$0]) }
-    return "sha-256 " + octets.joined(separator: ":")
+    return Fingerprint(function: .sha256, digest: digest)?.description.lowercased()
   }
 
   /// Returns a number of three bytes.

@@ -65,18 +65,13 @@ extension ArmComparison {
   /// Says of each arm which format a peer prefers and nobody takes, unless it is so in every arm.
   fileprivate var untakenTexts: [String] {
     let found = arms.names.map { arm in
-      (
-        arm,
-        Set(
-          runs.filter { $0.arm == arm }.flatMap { run in
-            run.untakenAudio.flatMap { peer, formats in formats.map { [peer, $0] } }
-          })
-      )
+      let untaken = runs.filter { $0.arm == arm }.flatMap(\.untakenAudio)
+      return (arm: arm, texts: Set(untaken.flatMap { peer, formats in formats.map { "\(peer) prefers \($0)" } }))
     }
-    let everywhere = found.dropFirst().reduce(found.first?.1 ?? []) { $0.intersection($1.1) }
-    return found.flatMap { arm, untaken in
-      untaken.subtracting(everywhere).sorted { $0.lexicographicallyPrecedes($1) }.map { pair in
-        "'\(arm)': \(pair[0]) prefers \(pair[1]), and sends no sound in it: the other side does not take it"
+    let everywhere = found.dropFirst().reduce(found.first?.texts ?? []) { $0.intersection($1.texts) }
+    return found.flatMap { arm, texts in
+      texts.subtracting(everywhere).sorted().map {
+        "'\(arm)': \($0), and sends no sound in it: the other side does not take it"
       }
     }
   }
