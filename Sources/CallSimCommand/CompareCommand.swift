@@ -239,13 +239,15 @@ struct CompareCommand: ParsableCommand {
   }
 }
 
-/// The rounds of a comparison: all seeds at once, or more and more of them where files ask for a precision.
+/// The rounds of a comparison: all seeds at once, or more and more of them where files ask for a precision. What is expected
+/// over all seeds needs them all.
 private struct CompareRounds {
   private let files: [ScenarioFile]
   private let hash: UInt64
   private var selection: SuiteSelection
   /// The runs that were not made, by point.
   private var waiting: [(point: String, runs: [(id: String, seed: UInt64)])] = []
+  private var pointsInOneRound: Set<String> = []
   private(set) var points: [ArmComparison] = []
   private var size: Int
   private static let firstSize = 8
@@ -260,7 +262,11 @@ private struct CompareRounds {
       } else {
         waiting.append((entry.cell.pointID, runs))
       }
-      isAdaptive = isAdaptive || entry.cell.scenario.expectations.contains { $0.delta?.precision != nil }
+      let expectations = entry.cell.scenario.expectations
+      isAdaptive = isAdaptive || expectations.contains { $0.delta?.precision != nil }
+      if expectations.contains(where: { $0.isJudgedAcrossSeeds && !$0.isDelta }) {
+        pointsInOneRound.insert(entry.cell.pointID)
+      }
     }
     size = isAdaptive ? Self.firstSize : .max
   }
@@ -272,7 +278,8 @@ private struct CompareRounds {
       let point = points.first { $0.id == waiting[index].point }
       // Without a precision every seed is wanted.
       guard point.map({ !($0.asksPrecision && $0.isPrecise) }) ?? true else { continue }
-      let seeds = Set(waiting[index].runs.map(\.seed)).sorted().prefix(point?.asksPrecision == false ? .max : size)
+      let needsAll = point?.asksPrecision == false || pointsInOneRound.contains(waiting[index].point)
+      let seeds = Set(waiting[index].runs.map(\.seed)).sorted().prefix(needsAll ? .max : size)
       names.formUnion(waiting[index].runs.filter { seeds.contains($0.seed) }.map(\.id))
       waiting[index].runs.removeAll { seeds.contains($0.seed) }
     }

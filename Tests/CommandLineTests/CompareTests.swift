@@ -45,6 +45,17 @@ import Testing
     #expect(try workspace.run("compare", "-q").status == 0)
   }
 
+  @Test func `what is expected over all seeds is judged, whatever precision the differences have`() throws {
+    let precise = "{ delta: bob.stats.inbound-rtp.audio.packetsReceived, arms: [b, a], lt: -10, precision: 1000 }"
+    let never = "{ ends: alice, code: local-hangup, share: { lte: 10% } }"
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Self.text(media: "synthetic", expect: "\(precise)\n  - \(never)")
+    ])
+    let outcome = try workspace.run("compare", "-q", "--seeds", "10")
+    #expect(outcome.status == 1, "\(outcome.output)\(outcome.errors)")
+    #expect(!outcome.output.contains("not judged") && outcome.output.contains("10 seeds"), "\(outcome.output)")
+  }
+
   @Test func `a scorer's numbers stand beside the others, and one that fails is named`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "real", expect: Self.difference)])
     let outcome = try workspace.run(

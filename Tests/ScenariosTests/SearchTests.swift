@@ -104,6 +104,10 @@ import Vocabulary
 
   /// The call of ``alphabet`` with what happened in it: it rings at 20 ms, and an answer passes at 1 s.
   private static func known(_ change: (inout RunCourse) -> Void = { _ in }) -> MoveTable {
+    MoveTable(knownAlphabet(change), kinds: [.send, .action])
+  }
+
+  private static func knownAlphabet(_ change: (inout RunCourse) -> Void = { _ in }) -> MoveAlphabet {
     var course = RunCourse()
     let server = alphabet.scenario.topology.servers(of: "knotos")[0].name
     let stays: [(String, Int64, Int64)] = [
@@ -120,7 +124,7 @@ import Vocabulary
     change(&course)
     var record = BaseRecord()
     record.course = course
-    return MoveTable(MoveAlphabet(alphabet.scenario, registry: registry, record: record), kinds: [.send, .action])
+    return MoveAlphabet(alphabet.scenario, registry: registry, record: record)
   }
 
   private static func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
@@ -164,7 +168,29 @@ import Vocabulary
     #expect(made.allSatisfy { !$0.fields.isEmpty })
   }
 
-  @Test func `the table changes descriptions within objects, and members that pass`() throws {
+  @Test func `most drawn messages come when their content has passed and their receiver is connected`() throws {
+    let alphabet = Self.knownAlphabet { $0.connections[0].until = Self.at(3_000) }
+    var states: [String: Int] = [:]
+    var count = 0
+    for seed in 1...200 as ClosedRange<UInt64> {
+      let varied = try #require(Variation(.drawn(choices: [], seed: seed), kinds: [.send]).scenario(alphabet))
+      for move in varied.moves {
+        guard case .send(let message) = move.effect, message.to == "bob", message.like == "call_answer" else {
+          continue
+        }
+        count += 1
+        guard case .after(_, let anchor) = move.trigger, case .entersState("bob", _, let state) = anchor.kind else {
+          continue
+        }
+        states[state, default: 0] += 1
+      }
+    }
+    let fit = (states["connecting"] ?? 0) + (states["connected"] ?? 0)
+    #expect(count > 50 && fit * 10 > count * 7, "\(count) \(states)")
+  }
+
+  /// A meeting in which Alice is told that she is connected, by a message without a revision.
+  private static func meeting() -> MoveAlphabet {
     let text = """
       callsim: 1
       id: base
@@ -173,13 +199,32 @@ import Vocabulary
         - { at: 0s, do: alice.connect, room: daily }
       expect: invariants
       """
-    let loaded = ScenarioFile.load(text: text, registry: Self.registry)
+    let loaded = ScenarioFile.load(text: text, registry: registry)
     var record = BaseRecord()
     record.course = RunCourse()
     var connected = RawMessage(type: "connected", from: "alice", to: "alice")
     connected.fields.entries = [("description", Located(.text(#"{"type":"answer","sdp":"v=0"}"#)))]
     record.messages = [connected]
-    let alphabet = MoveAlphabet(loaded.scenario!.cells[0].scenario, registry: Self.registry, record: record)
+    return MoveAlphabet(loaded.scenario!.cells[0].scenario, registry: registry, record: record)
+  }
+
+  @Test func `a drawn mutation changes what a message has`() throws {
+    var messages: [String: Int] = [:]
+    var paths: Set<String> = []
+    for seed in 1...200 as ClosedRange<UInt64> {
+      let varied = try #require(Variation(.drawn(choices: [], seed: seed), kinds: [.corrupt]).scenario(Self.meeting()))
+      for case .fault(let fault, _) in varied.moves.map(\.effect) {
+        messages[fault.arguments.text("message") ?? "", default: 0] += 1
+        if fault.arguments.text("message") == "connected" { paths.insert(fault.arguments.text("field") ?? "") }
+      }
+    }
+    let count = messages.values.reduce(0, +)
+    #expect((messages["connected"] ?? 0) * 10 > count * 8, "\(messages)")
+    #expect(paths.contains("description.sdp") && !paths.contains("description.revision"), "\(paths)")
+  }
+
+  @Test func `the table changes descriptions within objects, and members that pass`() throws {
+    let alphabet = Self.meeting()
     let table = MoveTable(alphabet, kinds: [.corrupt])
     let changes = table.rows.compactMap { row -> String? in
       guard case .fault(let fault, _) = row[0].effect else { return nil }

@@ -77,4 +77,25 @@ import Testing
       """)
     #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
   }
+
+  @Test func `one who left without a way to say so may be shown until the server's timeout`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: twilio, network: home }
+        bob: { profile: twilio, network: home }
+      timeline:
+        - { at: 0s, do: alice.connect, room: daily }
+        - { at: 0s, do: bob.connect, room: daily }
+        - { at: 1s, do: alice.disconnect }
+        - { after: 0s, of: alice.room.state.disconnected, fault: signal.blackhole }
+        - { mark: left, at: 1200ms }
+        - { mark: later, at: 3s }
+      expect:
+        - { always: bob.remote.mic == alice, between: [left, later] }
+      """)
+    #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
+  }
 }

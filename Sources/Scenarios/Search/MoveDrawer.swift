@@ -25,8 +25,8 @@ struct MoveDrawer: ~Copyable {
     var moves: [TimelineEntry] = []
     for _ in 0..<(1 + choices.below(most)) {
       let kind = kinds[choices.index(weights: weights)]
-      let trigger = trigger(prefersStart: kind.isArmed)
-      if let effect = effect(of: kind) { moves.append(TimelineEntry(flooding(trigger, kind), effect)) }
+      guard let effect = effect(of: kind) else { continue }
+      moves.append(TimelineEntry(flooding(trigger(of: effect), effect), effect))
     }
     return moves
   }
@@ -40,24 +40,39 @@ struct MoveDrawer: ~Copyable {
 
   private mutating func delay() -> Interval { choices.pick(Self.delays) }
 
-  private mutating func trigger(prefersStart: Bool) -> TimelineEntry.Trigger {
-    if prefersStart, choices.chance(75) { return .at(.zero) }
+  private mutating func trigger(of effect: TimelineEntry.Effect) -> TimelineEntry.Trigger {
+    if case .send(let message) = effect, choices.chance(80), let trigger = trigger(of: message) { return trigger }
+    if effect.waits, choices.chance(75) { return .at(.zero) }
     switch choices.below(4) {
     case 0: return .at(.zero + .milliseconds(10 * Int64(choices.below(Int(alphabet.horizon.milliseconds / 10)))))
     default:
       let participant = choices.pick(alphabet.participants)
       guard let machine = participant.machine else { return .at(.zero) }
-      let seen = alphabet.record.states[participant.vocabulary.profile] ?? []
-      let state = pick(machine.states) { seen.contains($0.name) }.name
+      let record = alphabet.record
+      let state = pick(machine.states) { record.enters($0.name, participant) }.name
       let anchor = Anchor(kind: .entersState(subject: participant.name, machine: machine.name, state: state))
       return .after(delay(), of: anchor)
     }
   }
 
+  /// Returns a time at which the receiver of a message is connected, and the message that gives the content has passed;
+  /// nil if no such time is known.
+  private mutating func trigger(of message: RawMessage) -> TimelineEntry.Trigger? {
+    guard alphabet.record.course != nil,
+      let receiver = alphabet.participants.first(where: { $0.name == message.to }), let machine = receiver.machine
+    else { return nil }
+    let triggers = machine.states.flatMap { state in
+      TableMoment.all(of: receiver, in: state.name, alphabet).compactMap { try? $0.trigger(of: message).get() }
+    }
+    guard !triggers.isEmpty else { return nil }
+    let trigger = choices.pick(triggers)
+    return choices.chance(50) ? trigger.later(by: delay()) : trigger
+  }
+
   /// Picks an element; most often one that the scenario shows without moves.
   private mutating func pick<Element>(_ elements: [Element], isSeen: (Element) -> Bool) -> Element {
     let seen = elements.filter(isSeen)
-    return choices.chance(80) && !seen.isEmpty ? choices.pick(seen) : choices.pick(elements)
+    return choices.chance(90) && !seen.isEmpty ? choices.pick(seen) : choices.pick(elements)
   }
 
   private mutating func pick(
@@ -68,8 +83,10 @@ struct MoveDrawer: ~Copyable {
   }
 
   /// Makes one message of twenty a flood: more than any queue may keep.
-  private mutating func flooding(_ trigger: TimelineEntry.Trigger, _ kind: MoveKind) -> TimelineEntry.Trigger {
-    guard kind == .send, choices.chance(5), case .after(_, let anchor) = trigger else { return trigger }
+  private mutating func flooding(
+    _ trigger: TimelineEntry.Trigger, _ effect: TimelineEntry.Effect
+  ) -> TimelineEntry.Trigger {
+    guard case .send = effect, choices.chance(5), case .after(_, let anchor) = trigger else { return trigger }
     return .flood(from: anchor)
   }
 
@@ -137,13 +154,18 @@ struct MoveDrawer: ~Copyable {
   private mutating func signalling(_ kind: FaultKind) -> TimelineEntry.Effect? {
     let receiver = choices.pick(alphabet.participants)
     guard !receiver.served.isEmpty, let server = alphabet.server(of: receiver) else { return nil }
-    let message = pick(receiver.served, of: receiver)
+    let record = alphabet.record
+    let message = pick(receiver.served) { record.message($0.name, to: receiver) != nil }
     var arguments: [(String, Value)] = [("message", .text(message.name)), ("to", .text(receiver.name))]
     if choices.chance(80) { arguments.append(("count", .count(1))) }
     if kind == .signalDelay {
       arguments.append(("by", .duration(max(.milliseconds(1), choices.chance(50) ? delay() : duration()))))
     }
-    if kind == .signalCorrupt { arguments += choices.pick(Mutations.all(of: message)) }
+    if kind == .signalCorrupt {
+      let seen = record.message(message.name, to: receiver)
+      let all = Mutations.all(of: message)
+      arguments += choices.pick(all.filter { Mutations.lack(of: $0, of: message, in: seen) == nil })
+    }
     return fault(kind, arguments, server: server)
   }
 
@@ -205,7 +227,7 @@ struct MoveDrawer: ~Copyable {
   private mutating func relay() -> TimelineEntry.Effect? {
     if alphabet.relays.isEmpty || (!alphabet.stunServers.isEmpty && choices.chance(20)) {
       let servers = alphabet.stunServers + alphabet.relays
-      return fault(.stunSilent, [("server", .text(choices.pick(servers)))], for: duration())
+      return fault(.stunSilent, [("server", .text(choices.pick(servers)))], for: max(.seconds(1), duration()))
     }
     let server: (String, Value) = ("server", .text(choices.pick(alphabet.relays)))
     let kinds: [FaultKind] = [
@@ -218,17 +240,16 @@ struct MoveDrawer: ~Copyable {
   }
 
   private mutating func packets() -> TimelineEntry.Effect? {
-    let sender: (String, Value) = ("from", .text(choices.pick(alphabet.participants).name))
+    let participant: Value = .text(choices.pick(alphabet.participants).name)
+    let content: (String, Value) = ("protocol", .text(choices.pick(["stun", "rtp", "rtcp", "dtls"])))
     switch choices.below(5) {
-    case 4:
-      let content = choices.pick(["stun", "rtp", "rtcp", "dtls"])
-      let victim: (String, Value) = ("to", .text(choices.pick(alphabet.participants).name))
-      return fault(.packetForge, [("protocol", .text(content)), victim], for: duration())
-    case 0: return fault(.dtlsDrop, [sender, ("flight", .count(1 + choices.below(6))), ("count", .count(1))])
-    case 1: return fault(.dtlsDrop, [sender, ("nth", .list([.count(1 + choices.below(8))]))])
-    default:
-      let content = choices.pick(["stun", "rtp", "rtcp", "dtls"])
-      return fault(.packetDrop, [("protocol", .text(content)), sender], for: duration())
+    case 0:
+      let flight = Value.count(1 + choices.below(6))
+      return fault(.dtlsDrop, [("from", participant), ("flight", flight), ("count", .count(1))])
+    case 1: return fault(.dtlsDrop, [("from", participant), ("nth", .list([.count(1 + choices.below(8))]))])
+    case 2: return fault(.packetForge, [content, ("to", participant)], for: duration())
+    case 3: return fault(.packetDrop, [content, ("to", participant)], for: duration())
+    default: return fault(.packetDrop, [content, ("from", participant)], for: duration())
     }
   }
 
@@ -238,7 +259,7 @@ struct MoveDrawer: ~Copyable {
     switch choices.below(5) {
     case 0, 1:
       let event = choices.pick(MoveTable.lateEvents)
-      return .late(event, of: participant.name, by: max(.milliseconds(1), delay()), for: duration())
+      return .late(event, of: participant.name, by: max(.milliseconds(1), delay()), for: max(.seconds(1), duration()))
     case 2:
       let latency = choices.pick([Interval.milliseconds(60), .milliseconds(400)])
       return fault(.deviceAudioLate, [peer, ("by", .duration(latency))], for: duration())
@@ -254,12 +275,26 @@ struct MoveDrawer: ~Copyable {
   }
 }
 
-extension MoveKind {
-  /// Whether moves of this kind wait for something to act on, so that most are there from the start.
-  fileprivate var isArmed: Bool {
+extension TimelineEntry.Effect {
+  /// Whether it waits for something to act on, so that most such moves are there from the start.
+  fileprivate var waits: Bool {
+    guard case .fault(let fault, _) = self else { return false }
+    switch fault.kind {
+    case .signalDrop, .signalDuplicate, .signalDelay, .signalReorder, .signalCorrupt, .dtlsDrop, .stunSilent,
+      .deviceEventsLate:
+      return true
+    default: return false
+    }
+  }
+}
+
+extension TimelineEntry.Trigger {
+  /// Returns the trigger with a longer delay.
+  fileprivate func later(by delay: Interval) -> TimelineEntry.Trigger {
     switch self {
-    case .drop, .duplicate, .delay, .reorder, .corrupt, .packets: true
-    case .send, .action, .disconnect, .link, .nat, .relay, .device: false
+    case .at(let time): .at(time + delay)
+    case .after(let own, let anchor): .after(own + delay, of: anchor)
+    case .when, .every: self
     }
   }
 }

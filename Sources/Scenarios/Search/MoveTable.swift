@@ -111,15 +111,13 @@ package struct MoveTable: Sendable {
   ) {
     for message in participant.served {
       let faults = Self.faults(of: message, kinds)
-      let seen = alphabet.record.messages.first { $0.type == message.name && $0.to == participant.name }
+      let seen = alphabet.record.message(message.name, to: participant)
       if alphabet.record.course != nil, seen == nil {
         omit(.message, message.name, faults.count)
         continue
       }
       for (kind, more) in faults {
-        if let seen, let field = Arguments(more).text("field"), message.field(field)?.role != .sender,
-          let missing = seen.outermostLack(of: field)
-        {
+        if let missing = Mutations.lack(of: more, of: message, in: seen) {
           omit(.field, "\(message.name).\(missing)")
           continue
         }
@@ -193,6 +191,15 @@ enum Mutations {
       + message.mutations(going: .serverToClient).map { mutation in
         (mutation.fieldName.map { [("field", .text($0))] } ?? []) + [("mutation", .text(mutation.word))]
       }
+  }
+
+  /// Returns the shortest part of the path of a mutated field that a message does not have; nil if it has the field, or
+  /// if no message is known.
+  static func lack(of mutation: [(String, Value)], of message: MessageDeclaration, in seen: RawMessage?) -> String? {
+    guard let seen, let field = Arguments(mutation).text("field"), message.field(field)?.role != .sender else {
+      return nil
+    }
+    return seen.outermostLack(of: field)
   }
 }
 

@@ -58,7 +58,9 @@ final class ShownTracks {
       guard case .connected? = CallStage(of: peer, context) else { continue }
       let users = watch.value(watch.slot(peer, PeerEvents.value(shown, String.self))) ?? ""
       for user in users.split(separator: " ").map(String.init) where !isBorrowed(user) {
-        guard let other = scenario.peer(user), other.profile?.value == scenario.peer(peer)?.profile?.value,
+        // A user who has left may have had no way to say so: the server tells the others after its timeout.
+        guard case .connected? = CallStage(of: user, context), let other = scenario.peer(user),
+          other.profile?.value == scenario.peer(peer)?.profile?.value,
           watch.value(watch.slot(user, PeerEvents.value(flag, Bool.self))) == false
         else { continue }
         let actual = "\(peer)'s app shows \(user) in \(shown) at \(Wording.time(time)), and \(user)'s \(flag) is false"
