@@ -279,7 +279,7 @@ private struct CompareRounds {
       // Without a precision every seed is wanted.
       guard point.map({ !($0.asksPrecision && $0.isPrecise) }) ?? true else { continue }
       let needsAll = point?.asksPrecision == false || pointsInOneRound.contains(waiting[index].point)
-      let seeds = Set(waiting[index].runs.map(\.seed)).sorted().prefix(needsAll ? .max : size)
+      let seeds = waiting[index].runs.map(\.seed).inOrderOfAppearance.prefix(needsAll ? .max : size)
       names.formUnion(waiting[index].runs.filter { seeds.contains($0.seed) }.map(\.id))
       waiting[index].runs.removeAll { seeds.contains($0.seed) }
     }

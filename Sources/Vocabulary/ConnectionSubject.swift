@@ -19,4 +19,7 @@ public struct ConnectionSubject: Hashable, Sendable {
 
   /// Returns the peer or server of a subject: the subject itself, or the owner of a connection.
   public static func owner(of subject: String) -> String { ConnectionSubject(subject)?.owner ?? subject }
+
+  /// Returns a subject as scenarios write it: `alice.to.bob`.
+  package static func text(of subject: String) -> String { subject.replacing(separator, with: ".to.") }
 }

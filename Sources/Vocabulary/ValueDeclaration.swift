@@ -19,8 +19,9 @@ public struct ValueDeclaration: Sendable {
   public let type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
   public let unit: String?
-  /// The way the value counts; nil if it is not a counter.
-  package let counting: Counting?
+  /// The way the value counts; nil if it is not a counter. `delta` and `rate` of a counter are its growth, also over the
+  /// calls of a run, in each of which it begins at zero.
+  public let counting: Counting?
   /// A description for the documentation.
   public let summary: String
   /// The flag that this one shows to the user, so that both are equal during a call; of a list of peers, the flag that each of
@@ -28,8 +29,8 @@ public struct ValueDeclaration: Sendable {
   public let shown: String?
 
   /// The way a number counts, from zero, while its connection is open.
-  package enum Counting: Sendable {
-    /// A number that never falls.
+  public enum Counting: Sendable {
+    /// A number that never falls but to begin anew.
     case upward
     /// A number that rises and falls: late and repeated packets are subtracted from lost ones (RFC 3550 appendix A.3).
     case net
@@ -39,14 +40,7 @@ public struct ValueDeclaration: Sendable {
 
   /// Declares a value.
   public init(
-    _ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String? = nil, showing shown: String? = nil,
-    _ summary: String
-  ) {
-    self.init(name, type, of: scope, unit: unit, counting: nil, showing: shown, summary)
-  }
-
-  package init(
-    _ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String?, counting: Counting?,
+    _ name: String, _ type: ValueType, of scope: NameScope = .peer, unit: String? = nil, counting: Counting? = nil,
     showing shown: String? = nil, _ summary: String
   ) {
     self.name = name

@@ -39,6 +39,7 @@ import Testing
   @Test(arguments: [
     ("{ alice.audio.codecs: [red, opus] }", true), ("{ alice.audio: { stereo: true }, bob.audio.ptime: 20ms }", true),
     ("{ alice.audio.codecs: [red, opus], bob.audio.codecs: [opus, red] }", false),
+    ("{ alice: { audio: { codecs: [red, opus], ptime: 20ms } } }", true),
     ("{ alice.audio.fec: false }", false),
     ("{ alice.audio.codecs: [red, opus], alice.clock: { drift: 1ppm } }", false),
   ])

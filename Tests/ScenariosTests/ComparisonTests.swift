@@ -243,6 +243,22 @@ import Testing
     #expect(crossing.number == "\(Compared.sent) mean")
   }
 
+  @Test func `the order flips in a number that some points do not have`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: {} }", rest: "matrix: { loss: [1%, 2%, 3%] }",
+      expect: "  - { delta: bob.q.mos, arms: [b, a], gt: -9, if: loss > 1% }"
+    ).replacing(", loss: 5%", with: ", loss: \"${loss}\"")
+    var points = try Compared.points(text)
+    for (index, gain) in zip([1, 2], [3.0, -1.0]) {
+      let number = try #require(points[index].numbers.firstIndex { $0.name.hasPrefix("bob.q.mos") })
+      points[index].numbers[number].samples = [
+        "a": [1: 10, 2: 11, 3: 12], "b": [1: 10 + gain, 2: 11 + gain + 0.01, 3: 12 + gain - 0.01],
+      ]
+    }
+    let crossing = try #require(CompareReport(points).crossings.first { $0.number.hasPrefix("bob.q.mos") })
+    #expect((crossing.from, crossing.to) == ("2%", "3%"))
+  }
+
   @Test func `the place of a flip lies on the line through the points between, whatever is certain of them`() throws {
     var points: [ArmComparison] = []
     let text = Compared.text("{ a: {}, b: {} }", rest: "matrix: { loss: [0%, 5%, 15%] }", measure: "[bob.q.mos]")

@@ -190,7 +190,9 @@ final class JudgeBench {
 
 extension ValuePath {
   static func of(_ peer: String, _ name: String, _ type: ValueType = .count, unit: String? = nil) -> ValuePath {
-    ValuePath(subject: peer, name: name, type: type, unit: unit, span: .builtIn)
+    ValuePath(
+      subject: peer, name: name, type: type, unit: unit, counting: CommonVocabulary.value(name)?.counting,
+      span: .builtIn)
   }
 }
 

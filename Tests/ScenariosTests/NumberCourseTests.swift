@@ -9,7 +9,9 @@ import Vocabulary
 @Suite struct NumberCourseTests {
   private func course(_ name: String, _ type: ValueType, _ samples: [(Int64, Double)]) -> [Double] {
     var metric = Expectation.Metric()
-    metric.value = ValuePath(subject: "bob", name: name, type: type, unit: nil, span: .builtIn)
+    metric.value = ValuePath(
+      subject: "bob", name: name, type: type, unit: nil, counting: CommonVocabulary.value(name)?.counting,
+      span: .builtIn)
     var course = NumberCourse(metric)
     for (time, value) in samples { course.add(value, at: .zero + .milliseconds(time)) }
     return course.points.points.map(\.value)

@@ -64,6 +64,17 @@ import Testing
     #expect(try pairs([.see(1), .take(2), .take(3), .see(3)]) == [[2, 1], [3, 3]])
   }
 
+  @Test func `pictures on their way at the end of a call do not hold up the next`() throws {
+    let first: [Event] = [.take(1), .see(1), .take(2), .take(3)]
+    #expect(
+      try pairs(first + [.take(0), .take(1), .see(1), .take(2), .end])
+        == [[1, 1], [2, 1], [3, 1], [0, -1], [1, 1], [2, 1]])
+  }
+
+  @Test func `a call in which nothing is seen is black, whatever was seen before`() throws {
+    #expect(try pairs([.take(1), .see(1), .take(0), .take(1), .end], cameras: 2) == [[1, 1], [0, -1], [1, -1]])
+  }
+
   @Test func `numbers may begin anew`() throws {
     let last = UInt32.max
     #expect(try pairs([.take(last), .take(0), .see(0)]) == [[Int(last), -1], [0, 0]])

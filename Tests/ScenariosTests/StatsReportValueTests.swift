@@ -12,7 +12,9 @@ import Vocabulary
       StatsReport.Entry(id: "\(index)", type: parts[1], kind: parts[2], members: [(parts[3], value)])
     }
     let other = StatsReport.Entry(id: "other", type: parts[1], kind: "other", members: [(parts[3], values[0])])
-    let path = ValuePath(subject: "alice", name: name, type: type, unit: nil, span: .builtIn)
+    let path = ValuePath(
+      subject: "alice", name: name, type: type, unit: nil, counting: CommonVocabulary.value(name)?.counting,
+      span: .builtIn)
     return StatsReport(entries: entries + [other]).value(of: path)
   }
 

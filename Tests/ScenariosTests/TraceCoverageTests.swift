@@ -147,7 +147,9 @@ import Vocabulary
     get throws {
       var cell = try cell(values, .builtIn)
       for value in vocabulary.values {
-        let path = ValuePath(subject: "bob", name: value.name, type: value.type, unit: value.unit, span: .builtIn)
+        let path = ValuePath(
+          subject: "bob", name: value.name, type: value.type, unit: value.unit, counting: value.counting, span: .builtIn
+        )
         guard path.isSampled else { continue }
         cell.scenario.expectations.append(Wanted(kind: .metric(path, .count, .atLeast(.count(1)))))
       }

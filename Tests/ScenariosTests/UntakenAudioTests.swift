@@ -27,4 +27,41 @@ import Testing
       "{ a: { alice.audio.codecs: [red, opus] }, b: { alice.audio: { codecs: [red, opus], ptime: 60ms } } }"
     #expect(try Self.lines(everywhere).isEmpty)
   }
+
+  /// Alice sends sound to two others, of which the arms let one, or both, take redundancy.
+  private static let mesh = """
+    callsim: 1
+    id: t
+    media: synthetic
+    compare:
+      arms:
+        one: { bob.audio.codecs: [opus, red] }
+        both: { bob.audio.codecs: [opus, red], carol.audio.codecs: [opus, red] }
+      measure: [carol.to.alice.q.concealment]
+    peers:
+      alice: { profile: connectycube, network: wifi, audio: { codecs: [red, opus] } }
+      bob: { profile: connectycube, network: wifi }
+      carol: { profile: connectycube, network: wifi }
+    timeline:
+      - { at: 1s, do: alice.call, to: [bob, carol] }
+      - { at: 2s, do: bob.accept }
+      - { at: 2s, do: carol.accept }
+      - { id: bye, at: 5s, do: alice.hangup }
+    expect: invariants
+    """
+
+  @Test func `each connection of a mesh has its own formats`() throws {
+    let point = try #require(Compared.points(Self.mesh).first)
+    #expect(!point.sendAlike("one", "both"))
+    #expect(
+      CodecNotes(point).lines == [
+        "'one': alice.to.carol prefers red, and sends no sound in it: the other side does not take it"
+      ])
+  }
+
+  @Test func `without a list the numbers are those of each connection`() throws {
+    let text = Self.mesh.replacing("  measure: [carol.to.alice.q.concealment]\n", with: "")
+    let names = try #require(Compared.points(text, seeds: 1).first).numbers.map(\.name)
+    #expect(names.contains("alice.to.carol.q.mos mean") && names.contains("carol.to.alice.q.mos mean"), "\(names)")
+  }
 }

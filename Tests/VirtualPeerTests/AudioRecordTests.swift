@@ -14,7 +14,7 @@ import Testing
       record.record(
         RecordingPosition(
           AudioPosition(ssrc: 7, timestamp: UInt32(frame) * (clockRate / 100)), clockRate: clockRate, codecDelay: delay),
-        at: .zero + .milliseconds(frame * 10))
+        over: "alice", at: .zero + .milliseconds(frame * 10))
     }
     return record
   }
@@ -41,7 +41,7 @@ import Testing
       var position = RecordingPosition(
         AudioPosition(ssrc: 7, timestamp: UInt32(frame + 1) * 80), clockRate: 8_000, codecDelay: .zero)
       position.isMuted = isMuted
-      record.record(position, at: .zero + .milliseconds(Int64(frame + 1) * 10))
+      record.record(position, over: "alice", at: .zero + .milliseconds(Int64(frame + 1) * 10))
     }
     let found = [100, 180, 260].map { record.isSpeech(at: AudioPosition(ssrc: 7, timestamp: $0), count: 480) }
     #expect(found.map { $0?.piece } == [true, false, false])
@@ -55,7 +55,7 @@ import Testing
       var position = RecordingPosition(
         AudioPosition(ssrc: 7, timestamp: frame * 80), clockRate: 8_000, codecDelay: .zero)
       position.isOfDigits = frame == 2
-      record.record(position, at: .zero + .milliseconds(Int64(frame) * 10))
+      record.record(position, over: "alice", at: .zero + .milliseconds(Int64(frame) * 10))
     }
     #expect(record.isSpeech(at: AudioPosition(ssrc: 7, timestamp: 80), count: 480)?.piece == false)
   }
@@ -67,17 +67,27 @@ import Testing
       record.record(
         RecordingPosition(
           AudioPosition(ssrc: 7, timestamp: UInt32(frame + 1) * 480), clockRate: 48_000, codecDelay: .zero),
-        at: .zero + .milliseconds(Int64(frame + 1) * 10))
+        over: "alice", at: .zero + .milliseconds(Int64(frame + 1) * 10))
     }
     let found = [700, 1_000].map { record.isSpeech(at: AudioPosition(ssrc: 7, timestamp: $0), count: 480)?.piece }
     #expect(found == [false, true])
+  }
+
+  @Test func `each connection has the formats of its own sound, each once`() {
+    let record = AudioRecord()
+    for (ssrc, packets) in [(1, 0), (2, 1), (1, 0), (2, 0), (1, 1)] as [(UInt32, Int)] {
+      var position = RecordingPosition(AudioPosition(ssrc: ssrc, timestamp: 80), clockRate: 8_000, codecDelay: .zero)
+      position.format.repeatedPackets = packets
+      record.record(position, over: ssrc == 1 ? "bob" : "carol", at: .zero)
+    }
+    #expect(record.formats.mapValues { $0.map(\.repeatedPackets) } == ["bob": [0, 1], "carol": [1, 0]])
   }
 
   @Test func `the sound in a packet is that of the stream`() {
     let record = AudioRecord()
     var position = RecordingPosition(AudioPosition(ssrc: 7, timestamp: 80), clockRate: 8_000, codecDelay: .zero)
     position.format.packetDuration = .milliseconds(40)
-    record.record(position, at: .zero + .milliseconds(10))
+    record.record(position, over: "alice", at: .zero + .milliseconds(10))
     #expect(record.packetDuration(of: 7) == .milliseconds(40))
     #expect(record.packetDuration(of: 8) == nil)
   }

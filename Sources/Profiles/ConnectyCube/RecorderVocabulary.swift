@@ -66,7 +66,7 @@ extension ConnectyCubeApp {
     sinkValue("sample-rate", .count, unit: "Hz", "samples of a channel in a second"),
     sinkValue("channels", .count, "channels"),
     sinkValue("frames", .count, "samples of a channel in a buffer"),
-    sinkValue("buffers", .count, "buffers so far"),
+    sinkValue("buffers", .count, counting: .upward, "buffers so far"),
     sinkValue("time", .count, unit: "ms", "the time of the last buffer since the sink was added"),
     sinkValue("peak", .count, "the largest sample of the last second, 0 to 32767"),
   ]
@@ -78,9 +78,11 @@ extension ConnectyCubeApp {
   }
 
   private static func sinkValue(
-    _ name: String, _ type: ValueType, unit: String? = nil, _ summary: String
+    _ name: String, _ type: ValueType, unit: String? = nil, counting: ValueDeclaration.Counting? = nil,
+    _ summary: String
   ) -> ValueDeclaration {
     ValueDeclaration(
-      "audio-sink.\(name)", type, of: .remote, unit: unit, "Of the sink for that user's audio: \(summary).")
+      "audio-sink.\(name)", type, of: .remote, unit: unit, counting: counting,
+      "Of the sink for that user's audio: \(summary).")
   }
 }

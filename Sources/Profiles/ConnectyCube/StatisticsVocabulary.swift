@@ -29,7 +29,7 @@ extension ConnectyCubeApp {
       value("audioReceivedCurrentDelay", .count, unit: "ms", "the delay in the jitter buffer"),
     ]
     + ["videoSend", "videoReceived", "audioSend", "audioReceived"].map {
-      value("\($0)PacketsLost", .count, "packets lost so far")
+      value("\($0)PacketsLost", .count, counting: .net, "packets lost so far")
     } + [
       ValueDeclaration(
         "report.audioReceivedOutputLevel", .count, of: .remote,
@@ -37,9 +37,11 @@ extension ConnectyCubeApp {
     ]
 
   private static func value(
-    _ name: String, _ type: ValueType, unit: String? = nil, _ summary: String
+    _ name: String, _ type: ValueType, unit: String? = nil, counting: ValueDeclaration.Counting? = nil,
+    _ summary: String
   ) -> ValueDeclaration {
-    ValueDeclaration("report.\(name)", type, of: .remote, unit: unit, "In the last report: \(summary).")
+    ValueDeclaration(
+      "report.\(name)", type, of: .remote, unit: unit, counting: counting, "In the last report: \(summary).")
   }
 }
 

@@ -39,8 +39,10 @@ extension TwilioApp {
 
   static let dataValues = [
     ValueDeclaration("data-track.published", .count, "the own data tracks that have a sid, and whose channel is open"),
-    ValueDeclaration("data-track.sent", .count, "the messages that were sent on data tracks in this room"),
-    ValueDeclaration("data-track.received", .count, "the messages that were received on data tracks in this room"),
+    ValueDeclaration(
+      "data-track.sent", .count, counting: .upward, "the messages that were sent on data tracks in this room"),
+    ValueDeclaration(
+      "data-track.received", .count, counting: .upward, "the messages that were received on data tracks in this room"),
     ValueDeclaration("data-track.text", .text, "the last text that was received on a data track"),
     ValueDeclaration("data-track.bytes", .count, unit: "bytes", "the size of the last message that was received"),
     ValueDeclaration("data-track.sender", .peer, "the identity that sent it; none"),

@@ -2,7 +2,7 @@ package import Pictures
 package import VirtualPeer
 
 /// Pairs every picture that other peers' cameras take with the one that a peer sees in its place: the same one, or an
-/// older one that still stands where it never comes, and black before the first.
+/// older one that still stands where it never comes, and black before the first of each call.
 package final class PicturePairing {
   /// Receives a picture as it was taken, and as it was seen.
   package typealias Receiver = (_ taken: VideoFrame, _ seen: VideoFrame) -> Void
@@ -11,8 +11,12 @@ package final class PicturePairing {
     let record: VideoRecord
     /// The numbers of pictures that were taken and not seen yet.
     var waiting: [UInt32] = []
+    /// The number of the picture that was taken last.
+    var last: UInt32?
     /// The picture that was seen last; nil before the first.
     var seen: VideoFrame?
+    /// Whether any picture was ever seen.
+    var isShown = false
   }
 
   private var cameras: [Camera]
@@ -26,6 +30,12 @@ package final class PicturePairing {
   /// Notes a picture that a camera takes.
   package func take(_ number: UInt32, from record: VideoRecord) {
     guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
+    // Numbers begin anew with the next call, in which nothing has been seen yet.
+    if let last = cameras[index].last, Int32(bitPattern: number &- last) <= 0 {
+      settle(cameras[index].waiting.count, of: index)
+      cameras[index].seen = nil
+    }
+    cameras[index].last = number
     cameras[index].waiting.append(number)
   }
 
@@ -36,12 +46,13 @@ package final class PicturePairing {
     let count = cameras[index].waiting.prefix { Int32(bitPattern: $0 &- number) < 0 }.count
     settle(count, of: index)
     cameras[index].seen = picture
+    cameras[index].isShown = true
     if cameras[index].waiting.first == number { settle(1, of: index) }
   }
 
   /// Pairs what was taken and never seen, at the end of the run: of the camera that was seen, or of the only one.
   package func finish() {
-    for index in cameras.indices where cameras[index].seen != nil || cameras.count == 1 {
+    for index in cameras.indices where cameras[index].isShown || cameras.count == 1 {
       settle(cameras[index].waiting.count, of: index)
     }
   }

@@ -75,11 +75,12 @@ public struct RunResult: Hashable, Sendable {
   /// The sizes of the pictures that each camera took, in order, for the arms of a comparison; empty without arms.
   package var pictureSizes: [String: [String]] = [:]
 
-  /// How the sound of each peer was sent, in the order in which it was, for the arms of a comparison; empty without arms.
+  /// How sound was sent over each connection, in the order in which it was, for the arms of a comparison; empty without
+  /// arms.
   package var audioFormats: [String: [String]] = [:]
 
-  /// The formats of sound that the settings of each peer prefer, and that the other side does not take, for the arms of a
-  /// comparison; empty without arms.
+  /// The formats of sound that the settings of the peer of each connection prefer, and that the other side does not take,
+  /// for the arms of a comparison; empty without arms.
   package var untakenAudio: [String: [String]] = [:]
 
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.

@@ -127,9 +127,11 @@ public struct SingleRun {
       for peer in stage.world.peers {
         let (sizes, formats) = (peer.videoRecord.takenSizes, peer.audioRecord.formats)
         if !sizes.isEmpty { result.pictureSizes[peer.name] = sizes.map { "\($0.width)x\($0.height)" } }
-        if !formats.isEmpty { result.audioFormats[peer.name] = formats.map { "\($0)" } }
-        let untaken = cell.scenario.peer(peer.name)?.audio.untaken(in: formats) ?? []
-        if !untaken.isEmpty { result.untakenAudio[peer.name] = untaken }
+        for (connection, formats) in formats {
+          result.audioFormats[connection] = formats.map { "\($0)" }
+          let untaken = cell.scenario.peer(peer.name)?.audio.untaken(in: formats) ?? []
+          if !untaken.isEmpty { result.untakenAudio[connection] = untaken }
+        }
       }
     }
     if let window = stage.comparedWindow, let opened = window.openedAt {

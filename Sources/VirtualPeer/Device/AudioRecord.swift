@@ -26,8 +26,8 @@ package final class AudioRecord {
   private var streams: [UInt32: Stream] = [:]
   /// What the packets of each stream carry, and how.
   private var packets: [UInt32: (sent: OpusPacketCounts, format: SentAudioFormat)] = [:]
-  /// How sound was sent, without repetitions.
-  package private(set) var formats: [SentAudioFormat] = []
+  /// How sound was sent over each connection, by its trace subject, without repetitions.
+  package private(set) var formats: [String: [SentAudioFormat]] = [:]
   /// The sample that the speaker played last for each connection, and the time it began; nil if it was concealed or
   /// none.
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
@@ -57,12 +57,14 @@ package final class AudioRecord {
   package init() {}
 
   /// - Parameter position: The position after the last recorded sample; the sample there is recorded at `now`.
-  package func record(_ position: RecordingPosition, at now: Instant) {
+  package func record(_ position: RecordingPosition, over connection: String, at now: Instant) {
     tape?.keep(before: position)
     let recorded = Recorded(recorded: position, end: now, isSpeech: position.isSent && level >= Self.quietestSpeech)
     if recorded.isSpeech { onSpeech?() }
     let ssrc = position.position.ssrc
-    if packets[ssrc]?.format != position.format, !formats.contains(position.format) { formats.append(position.format) }
+    if packets[ssrc]?.format != position.format, formats[connection]?.contains(position.format) != true {
+      formats[connection, default: []].append(position.format)
+    }
     packets[ssrc] = (position.sent, position.format)
     var stream = streams[ssrc] ?? Stream()
     streams[ssrc] = nil

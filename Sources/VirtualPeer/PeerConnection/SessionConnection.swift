@@ -333,7 +333,7 @@ final class SessionConnection: PeerConnection {
   private func record(_ samples: Span<Int16>) -> Bool {
     var isHeard = false
     driver.sendAudio(samples) {
-      environment.audioRecord.record($0, at: environment.clock.now)
+      environment.audioRecord.record($0, over: subject, at: environment.clock.now)
       if !$0.isMuted { isHeard = true }
     }
     return isHeard
@@ -341,7 +341,9 @@ final class SessionConnection: PeerConnection {
 
   func sendAudio(_ level: AudioLevel, duration: Interval) {
     environment.audioRecord.begin(level)
-    driver.sendAudio(level, duration: duration) { environment.audioRecord.record($0, at: environment.clock.now) }
+    driver.sendAudio(level, duration: duration) {
+      environment.audioRecord.record($0, over: subject, at: environment.clock.now)
+    }
   }
 
   /// Whether the received audio is heard.

@@ -81,13 +81,6 @@ public struct Predicate: Sendable, Equatable {
   }
 }
 
-extension ValuePath {
-  /// The counting direction of the value; nil when it is not a counter.
-  package var counting: ValueDeclaration.Counting? {
-    name.hasPrefix("nat.drops") ? .upward : CommonVocabulary.value(name)?.counting
-  }
-}
-
 extension Comparison {
   /// The comparison with its sides exchanged.
   fileprivate var mirrored: Comparison {
@@ -136,7 +129,8 @@ public enum Operand: Sendable, Equatable {
     switch self {
     case .literal: false
     case .wire: true
-    case .value(let path): path.counting == .upward
+    // What an app counts begins anew with the next call.
+    case .value(let path): path.counting == .upward && (path.isStatistic || path.name.hasPrefix("nat."))
     }
   }
 }
@@ -196,18 +190,22 @@ public struct ValuePath: Sendable, Equatable {
   public var type: ValueType
   /// The unit of a number, such as `bytes`, or nil.
   public var unit: String?
+  /// The way the value counts; nil when it is not a counter.
+  package var counting: ValueDeclaration.Counting?
   /// The location in the scenario file.
   @NotCompared public var span: SourceSpan
   /// The wire quantity, when the path names one in place of a peer's value.
   public var wire: WireQuantity?
 
   package init(
-    subject: String, name: String, type: ValueType, unit: String?, span: SourceSpan, wire: WireQuantity? = nil
+    subject: String, name: String, type: ValueType, unit: String?, counting: ValueDeclaration.Counting? = nil,
+    span: SourceSpan, wire: WireQuantity? = nil
   ) {
     self.subject = subject
     self.name = name
     self.type = type
     self.unit = unit
+    self.counting = counting
     self.span = span
     self.wire = wire
   }
@@ -227,7 +225,7 @@ extension ValuePath: CustomStringConvertible {
 
   /// Returns the text of a name under a subject in scenarios: `alice.to.bob.ice.state`.
   package static func text(_ name: String, of subject: String) -> String {
-    ConnectionSubject(subject).map { "\($0.owner).to.\($0.name).\(name)" } ?? "\(subject).\(name)"
+    "\(ConnectionSubject.text(of: subject)).\(name)"
   }
 }
 

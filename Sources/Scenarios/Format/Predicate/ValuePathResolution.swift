@@ -27,7 +27,8 @@ extension ValuePath {
     if let value = vocabulary.value(name) {
       guard let subject = owner.subject(of: value.name, in: node, from: start, &reading) else { return nil }
       let type = reading.type(of: value, of: peer)
-      return ValuePath(subject: subject, name: value.name, type: type, unit: value.unit, span: span)
+      return ValuePath(
+        subject: subject, name: value.name, type: type, unit: value.unit, counting: value.counting, span: span)
     }
     if peer.isUnknown { return nil }
     let message = "'\(YAMLNode.abbreviated(name))' is not a value of \(peerName)"
@@ -79,7 +80,9 @@ extension ValuePath {
       return nil
     }
     reading.scope.used.insert("network \(name)")
-    return ValuePath(subject: networkPrefix + name, name: known.rawValue, type: .count, unit: nil, span: span)
+    return ValuePath(
+      subject: networkPrefix + name, name: known.rawValue, type: .count, unit: nil,
+      counting: known.rawValue.hasPrefix("nat.drops") ? .upward : nil, span: span)
   }
 
   /// Reports the first unknown component: `bytesRecieved` of `stats.candidate-pair.bytesRecieved`.

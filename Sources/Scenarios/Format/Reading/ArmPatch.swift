@@ -42,6 +42,9 @@ struct ArmPatch: Sendable {
     }
   }
 
+  /// The dotted paths of all values that are set.
+  var leaves: [String] { changes.flatMap { Self.leaves($0.value, below: $0.key) } }
+
   /// Returns the dotted paths of all values below a node.
   private static func leaves(_ node: YAMLNode, below path: String) -> [String] {
     guard let entries = node.entries, !entries.isEmpty else { return [path] }

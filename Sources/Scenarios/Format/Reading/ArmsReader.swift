@@ -98,7 +98,7 @@ enum ArmsReader {
     arms.pairing = draft?.pairing ?? .channel
     arms.names = reading.arms
     arms.changes = reading.armPatches.map(\.text)
-    arms.paths = reading.armPatches.map { $0.changes.map(\.key) }
+    arms.paths = reading.armPatches.map(\.leaves)
     arms.baseline = draft?.baseline?.value ?? reading.arms.first ?? ""
     arms.own = own.name
     return arms
@@ -117,7 +117,7 @@ enum ArmsReader {
       }
     }
     return peers.filter { $0.hasCallStack && $0.stack == .real }.flatMap { peer in
-      DefaultMeasures.texts(of: peer).compactMap { text, statistic in
+      DefaultMeasures.texts(of: peer, reading.scope).compactMap { text, statistic in
         let node = YAMLNode(content: .scalar(YAMLScalar(text: text, isPlain: true)), span: peer.span)
         guard let path = ValueFormat<ValuePath>.numericPath.decode(node, &reading) else { return nil }
         var draft = MeasureDraft()
@@ -183,7 +183,12 @@ private enum DefaultMeasures {
   ]
   private static let sent: [(String, Expectation.Statistic)] = [("stats.transport.bytesSent", .rate)]
 
-  static func texts(of peer: Scenario.Peer) -> [(String, Expectation.Statistic)] {
-    (audio + (peer.video == nil ? [] : video) + sent).map { ("\(peer.name).\($0.0)", $0.1) }
+  /// Returns the numbers of a peer, or those of each of its connections.
+  static func texts(of peer: Scenario.Peer, _ scope: Scope) -> [(String, Expectation.Statistic)] {
+    let names = scope.owner(peer.name).flatMap { scope.connectionNames(of: $0) }
+    let subjects = names.map { $0.map { ConnectionSubject.name(of: $0, at: peer.name) } } ?? [peer.name]
+    return subjects.flatMap { subject in
+      (audio + (peer.video == nil ? [] : video) + sent).map { (ValuePath.text($0.0, of: subject), $0.1) }
+    }
   }
 }

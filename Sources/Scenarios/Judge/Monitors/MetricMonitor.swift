@@ -67,6 +67,7 @@ final class MetricMonitor: Monitor {
     ruling = Ruling(expected: "\(text), \(span.text)")
     context.watch.listen(slot) { [unowned self] in hear($0) }
     context.watch.listen(slot, toLosses: { [unowned self] in loseConnection() })
+    listenToRestarts()
     if isOfOnePair { context.watch.listen(pair) { [unowned self] in select(at: $0.time) } }
     if readsBorders {
       plan(.opening, at: metric.window.from)
@@ -129,6 +130,22 @@ final class MetricMonitor: Monitor {
     context.later { [unowned self] in look(at: $0) }
   }
 
+  /// Follows what an app counts, and a fall of which does not tell that it counts anew: it does so with each data channel,
+  /// and with each connection.
+  private func listenToRestarts() {
+    guard metric.value.counting == .net, !metric.value.isStatistic else { return }
+    let (watch, parts) = (context.watch, metric.value.name.split(separator: "."))
+    if parts.count == 3, parts[0] == "data" {
+      let state = DataChannelEvents.state(of: String(parts[1]))
+      watch.listen(to: state, of: metric.value.subject) { [unowned self] _, state, _ in
+        if state == "closed" { loseConnection() }
+      }
+    }
+    watch.listen(to: PeerEvents.openConnections, of: metric.value.subject) { [unowned self] _, count in
+      if count == 0 { loseConnection() }
+    }
+  }
+
   /// The reason why counters of several pairs give no number.
   private var mixture: String? {
     guard isOfOnePair, selections.count + (opensWithPair ? 1 : 0) > 1, let last = selections.last else { return nil }
@@ -139,7 +156,7 @@ final class MetricMonitor: Monitor {
     return "another candidate pair was selected at \(Wording.time(last)), and each counts by itself\(remedy)"
   }
 
-  /// Discards the values of a closed connection, except what a counter came to; that of the next connection starts anew.
+  /// Discards the values of a closed connection, or channel, except what a counter came to; that of the next connection starts anew.
   private func loseConnection() {
     let news = heard
     heard = []

@@ -26,9 +26,9 @@ package struct ArmComparison: Sendable {
     package let deeds: [String: Instant]
     /// The sizes of the pictures that each camera took, in order.
     package let pictureSizes: [String: [String]]
-    /// How the sound of each peer was sent.
+    /// How sound was sent over each connection.
     package let audioFormats: [String: [String]]
-    /// The formats of sound that each peer prefers, and the other side does not take.
+    /// The formats of sound that the peer of each connection prefers, and the other side does not take.
     package let untakenAudio: [String: [String]]
   }
 

@@ -62,11 +62,15 @@ extension SentOpus {
 }
 
 extension ArmComparison {
-  /// Says of each arm which format a peer prefers and nobody takes, unless it is so in every arm.
+  /// Says of each arm which format a peer prefers over a connection whose other side does not take it, unless it is so in
+  /// every arm.
   fileprivate var untakenTexts: [String] {
     let found = arms.names.map { arm in
       let untaken = runs.filter { $0.arm == arm }.flatMap(\.untakenAudio)
-      return (arm: arm, texts: Set(untaken.flatMap { peer, formats in formats.map { "\(peer) prefers \($0)" } }))
+      let texts = untaken.flatMap { subject, formats in
+        formats.map { "\(ConnectionSubject.text(of: subject)) prefers \($0)" }
+      }
+      return (arm: arm, texts: Set(texts))
     }
     let everywhere = found.dropFirst().reduce(found.first?.texts ?? []) { $0.intersection($1.texts) }
     return found.flatMap { arm, texts in

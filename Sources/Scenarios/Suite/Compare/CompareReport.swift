@@ -197,17 +197,19 @@ package struct CompareReport: Sendable {
   ) -> [Crossing] {
     guard let first = line.first else { return [] }
     let example = points[first.point]
-    return example.numbers.filter { $0.better != nil }.flatMap { number in
+    // A number with a condition is not at every point.
+    let names = line.flatMap { points[$0.point].numbers.filter { $0.better != nil }.map(\.name) }.inOrderOfAppearance
+    return names.flatMap { name in
       example.arms.names.filter { $0 != example.arms.baseline }.flatMap { arm in
         let places: [Sample] = line.compactMap { place in
-          guard let index = points[place.point].numbers.firstIndex(where: { $0.name == number.name }),
+          guard let index = points[place.point].numbers.firstIndex(where: { $0.name == name }),
             let estimate = difference(point: place.point, number: index, arm: arm)?.estimate, estimate.count > 0
           else { return nil }
           return (place.value, place.text, estimate.mean, estimate.sign)
         }
         return Self.flips(in: places).map { from, to, zeros in
           Crossing(
-            scenario: example.path, variable: variable, number: number.name, arm: arm,
+            scenario: example.path, variable: variable, number: name, arm: arm,
             baseline: example.arms.baseline, from: from.text, to: to.text,
             near: zeros.map { Value(text: to.text).text(ofNumber: $0) }.inOrderOfAppearance, others: others)
         }
