@@ -106,7 +106,7 @@ import Testing
 
   @Test func `recordings have their rates and lengths`() throws {
     let speech = HeardSpeech(try scenario())
-    speech.add(noise(), heard: noise(), by: "bob")
+    speech.add(.paired(said: noise(), heard: noise()), by: "bob")
     // Behind a header of 44 bytes there are two bytes for each sample.
     for (file, size) in [("ref", 96_044), ("deg", 96_044), ("ref16", 32_044), ("deg16", 32_044)] {
       let other = file.hasPrefix("ref") ? "{deg}" : "{ref}"
@@ -121,7 +121,7 @@ import Testing
     let said = noise()
     for (shift, text) in [(0, nil), (200, nil), (480, "what was heard stands 10ms behind what was said")] {
       let speech = HeardSpeech(try scenario())
-      speech.add(said, heard: Array(repeating: 0, count: shift) + said.dropLast(shift), by: "bob")
+      speech.add(.paired(said: said, heard: Array(repeating: 0, count: shift) + said.dropLast(shift)), by: "bob")
       let score = try #require(speech.scores([scorer("echo 1")]).first { $0.peer == "bob" })
       #expect(score.problem == text)
       #expect((score.value == nil) == (text != nil))
@@ -139,11 +139,19 @@ import Testing
 
   @Test func `who hears nobody speak is not scored, which is no lack`() throws {
     let speech = HeardSpeech(try scenario())
-    speech.add(Array(repeating: 0, count: 48_000), heard: Array(repeating: 0, count: 48_000), by: "alice")
+    let silence = Array(repeating: Int16(0), count: 48_000)
+    speech.add(.paired(said: silence, heard: silence), by: "alice")
     #expect(
       speech.scores([try scorer("echo 1")]).map(\.problem) == [
         HeardSpeech.silence, "no sound was heard beside its source over the peer's only connection",
       ])
+  }
+
+  @Test func `who hears a mix is not scored`() throws {
+    let speech = HeardSpeech(try scenario())
+    speech.add(.paired(said: noise(), heard: noise()), by: "bob")
+    speech.add(.mixed, by: "bob")
+    #expect(speech.scores([try scorer("echo 1")]).first { $0.peer == "bob" }?.problem == HeardSpeech.mixture)
   }
 
   // MARK: Runs
@@ -198,6 +206,39 @@ import Testing
     #expect(scored.scores.first { $0.peer == "alice" }?.problem == HeardSpeech.silence)
     let times = scored.scores.map { score in score.opened.flatMap { opened in score.closed.map { $0 - opened } } }
     #expect(times == [.seconds(3), .seconds(3)])
+  }
+
+  /// The reference is named and not read; of pictures, what is not black is counted.
+  private static let sizes = [
+    "sound=: {ref}; wc -c < {deg}", "pictures=: {refvideo}; tr -d '\\020\\200' < {degvideo} | wc -c",
+  ]
+
+  private func named(_ others: [String]) throws -> [Score] {
+    let peers = others.map { "  \($0): { profile: connectycube, network: wifi, video: { size: 160x120 } }\n" }.joined()
+    let text = """
+      callsim: 1
+      id: t
+      media: real
+      compare: { arms: { a: {}, b: {} }, measure: ["wire.bytes(from: alice)"] }
+      peers:
+        alice: { profile: connectycube, network: wifi, video: { size: 160x120 } }
+      \(peers)
+      timeline:
+        - { at: 3s, do: alice.call, to: [\(others.joined(separator: ", "))] }
+        - { when: bob.session.state == pending, after: 500ms, do: bob.accept }
+        - { id: bye, at: 8s, do: alice.hangup }
+      expect: invariants
+      """
+    let loaded = ScenarioFile.load(text: text, path: "t.yaml", registry: ProfileCatalogue.builtIn.registry)
+    let file = try #require(loaded.scenario, "\(loaded.report.rendered(as: .text(color: false)))")
+    return try reply(file.cells[0], file, Self.sizes.map { try ExternalScorer($0) }).scores.filter { $0.peer == "bob" }
+  }
+
+  @Test func `a peer whose only connection has a name is scored, and one that may have several is told`() throws {
+    let scores = try named(["bob"])
+    #expect(scores.count == 2 && scores.allSatisfy { ($0.value ?? 0) > 50_000 }, "\(scores)")
+    #expect(
+      try named(["bob", "carol"]).map(\.problem) == [HeardSpeech.severalConnections, HeardSpeech.severalConnections])
   }
 
   @Test(

@@ -322,6 +322,23 @@ import Vocabulary
     #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass, .pass, .pass])
   }
 
+  @Test func `the first sound of the next call ends no interruption of the last`() {
+    let recovery = ValuePath.of("bob", "q.recovery", .duration)
+    let bench = JudgeBench([.metric(recovery, .first, .exactly(.duration(.seconds(4))))]) { scenario in
+      var entry = TimelineEntry()
+      (entry.id, entry.effect) = ("drop", .fault(Fault(kind: .linkDown), duration: nil))
+      scenario.timeline = [entry]
+    }
+    let meter = RecoveryMeter(of: recovery.owner, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
+    bench.fire("drop", at: 1_000)
+    meter.endCall()
+    bench.at(3_000)
+    meter.resumed(at: bench.trace.now)
+    bench.at(5_000)
+    meter.resumed(at: bench.trace.now)
+    #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass])
+  }
+
   @Test func `a pause in which hardly a packet is sent interrupts nothing, and lost speech does`() {
     let recovery = ValuePath.of("bob", "q.recovery", .duration)
     let bench = JudgeBench([.metric(recovery, .count, .exactly(.count(1)))]) { scenario in

@@ -45,9 +45,10 @@ import Testing
     defer { context.close() }
     let stage = try RunStage(context, seed: 1, profiles: catalogue, outputs: RunOutputs())
     var (said, heard): ([Int16], [Int16]) = ([], [])
-    stage.world.pairSpeech(over: "bob") {
-      said += $0
-      heard += $1
+    stage.world.pairSpeech(over: "bob") { piece in
+      guard case .paired(let own, let other) = piece else { return }
+      said += own
+      heard += other
     }
     try stage.world.start()
     stage.play(until: .zero + .seconds(4)) { false }
@@ -66,6 +67,30 @@ import Testing
     let result = try play(
       text(timeline: "- { at: 1s, do: alice.mute }", expect: "- { metric: bob.q.stoi, stat: min, gt: 0 }"))
     #expect(result.findings.first?.actual.hasPrefix("no sample of bob.q.stoi") == true, "\(result.findings)")
+  }
+
+  @Test(arguments: ["speech", "silence"])
+  func `of a mix there is no value, and of one speaker among silent ones there is`(carol: String) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: real
+      peers:
+        alice: { profile: twilio, network: wifi, devices: { mic: speech } }
+        bob: { profile: twilio, network: wifi, devices: { mic: silence } }
+        carol: { profile: twilio, network: wifi, devices: { mic: \(carol) } }
+      timeline:
+        - { at: 0s, do: alice.connect, room: daily }
+        - { at: 0s, do: bob.connect, room: daily }
+        - { at: 0s, do: carol.connect, room: daily }
+        - { id: bye, at: 8s, do: alice.disconnect }
+      expect:
+        - { metric: bob.q.stoi, stat: min, window: [2s, bye], gt: 0.9 }
+      """)
+    let isMixed = carol == "speech"
+    #expect(result.findings.isEmpty != isMixed, "\(result.findings)")
+    if isMixed { #expect(result.findings[0].actual.hasPrefix("no sample of bob.q.stoi"), "\(result.findings)") }
   }
 
   @Test func `modelled media have no sound to compare`() throws {

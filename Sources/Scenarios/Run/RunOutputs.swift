@@ -25,7 +25,7 @@ public struct RunOutputs {
   public var worldBuilt: ((Simulator) -> Void)?
 
   /// Receives what each peer hears of real media over its only connection, beside what was said: 48 kHz mono.
-  package var compared: ((_ peer: String, _ said: [Int16], _ heard: [Int16]) -> Void)?
+  package var compared: ((_ peer: String, _ piece: HeardPiece) -> Void)?
   /// Receives every picture that another peer's camera takes, beside what a peer sees in its place over its only connection;
   /// of real media.
   package var seen: ((_ peer: String, _ taken: VideoFrame, _ seen: VideoFrame) -> Void)?

@@ -79,7 +79,14 @@ final class RunStage {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
       world.followSpeech(to: meter.peer) { [unowned meter] in meter.note(over: $0, isSpeech: $1, isHeard: $2) }
     }
-    for meter in sampler.speech { world.pairSpeech(over: meter.connection, meter.hear) }
+    for meter in sampler.speech {
+      world.pairSpeech(over: meter.connection) { piece in
+        switch piece {
+        case .paired(let said, let heard): meter.hear(said: said, heard: heard)
+        case .mixed: meter.restart()
+        }
+      }
+    }
     for loss in sampler.losses { world.followSpeech(over: loss.connection, loss.note) }
     if outputs.compared != nil || outputs.seen != nil {
       let window = ObservedWindow(outputs.comparedWindow, context)
@@ -138,11 +145,12 @@ final class RunStage {
 
   /// Calls `body` with what each peer hears over its only connection within a window, and what was said.
   private func pairSpeech(
-    in window: ObservedWindow, _ body: @escaping (_ peer: String, _ said: [Int16], _ heard: [Int16]) -> Void
+    in window: ObservedWindow, _ body: @escaping (_ peer: String, _ piece: HeardPiece) -> Void
   ) {
     for peer in world.peers {
-      world.pairSpeech(over: peer.name) { [unowned self] said, heard in
-        if window.contains(now) { body(peer.name, said, heard) }
+      guard let connection = context.scenario.peer(peer.name)?.onlyConnection else { continue }
+      world.pairSpeech(over: connection) { [unowned self] piece in
+        if window.contains(now) { body(peer.name, piece) }
       }
     }
   }
@@ -151,9 +159,10 @@ final class RunStage {
   private func pairPictures(
     in window: ObservedWindow, _ body: @escaping (_ peer: String, VideoFrame, VideoFrame) -> Void
   ) {
-    pairingEnds = world.peers.map { peer in
-      world.pairPictures(
-        of: peer, isInside: { [unowned self] in window.contains(now) },
+    pairingEnds = world.peers.compactMap { peer in
+      guard let connection = context.scenario.peer(peer.name)?.onlyConnection else { return nil }
+      return world.pairPictures(
+        of: peer, over: connection, isInside: { [unowned self] in window.contains(now) },
         { [name = peer.name] taken, seen in body(name, taken, seen) })
     }
   }

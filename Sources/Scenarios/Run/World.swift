@@ -181,20 +181,12 @@ final class World {
   }
 
   /// Calls `body` with all that a peer hears over a connection from now on, and what was said, wherever that was.
-  func pairSpeech(over connection: String, _ body: @escaping (_ said: [Int16], _ heard: [Int16]) -> Void) {
+  func pairSpeech(over connection: String, _ body: @escaping (HeardPiece) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     for other in peers { other.audioRecord.keepSound() }
-    var pairing = SpeechPairing<[Int16]>()
-    peer.audioRecord.listen(to: connection) { [unowned self] heard, place in
-      let silence = Array(repeating: Int16(0), count: heard.count)
-      pairing.pair(
-        heard, from: place, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }
-      ) { said, fate in
-        switch fate {
-        case .played(let heard), .replaced(let heard): body(said ?? silence, heard)
-        case .leftOut: body(said ?? silence, silence)
-        }
-      }
+    var mix = HeardMix()
+    peer.audioRecord.listen(to: connection) { [unowned self] heard, places in
+      mix.hear(heard, from: places, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }, body)
     }
   }
 
@@ -280,12 +272,13 @@ final class World {
     }.first
   }
 
-  /// Pairs the pictures that the other peers' cameras take with those that a peer sees over its only connection.
+  /// Pairs the pictures that the other peers' cameras take with those that a peer sees over a connection.
   ///
   /// - Parameter isInside: whether a picture that is taken now belongs to the pairs.
   /// - Returns: a closure that pairs the rest at the end of the run.
   func pairPictures(
-    of peer: VirtualPeer, isInside: @escaping () -> Bool, _ body: @escaping PicturePairing.Receiver
+    of peer: VirtualPeer, over connection: String, isInside: @escaping () -> Bool,
+    _ body: @escaping PicturePairing.Receiver
   ) -> () -> Void {
     let cameras = peers.filter { other in
       guard other !== peer, let settings = scenario.peer(other.name) else { return false }
@@ -300,9 +293,9 @@ final class World {
       }
     }
     let next = peer.videoRecord.onShow
-    peer.videoRecord.onShow = { [unowned self] shown, picture, connection in
-      next?(shown, picture, connection)
-      guard connection == peer.name, let (camera, _, _) = taken(shown) else { return }
+    peer.videoRecord.onShow = { [unowned self] shown, picture, other in
+      next?(shown, picture, other)
+      guard other == connection, let (camera, _, _) = taken(shown) else { return }
       pairing.see(picture, number: shown.contentID, from: camera)
     }
     return pairing.finish

@@ -49,8 +49,10 @@ package final class AudioRecord {
   private var followers: [String: (_ count: Int, _ place: PlayedPlace) -> Void] = [:]
   /// Is told so of every connection.
   private var follower: ((_ connection: String, _ count: Int, _ place: PlayedPlace) -> Void)?
-  /// Get the samples that are played over a connection, and where they come from, by the trace subject.
-  private var listeners: [String: [(_ heard: [Int16], _ place: PlayedPlace) -> Void]] = [:]
+  /// Receives samples that are played over a connection, and where they come from in each stream.
+  package typealias Listener = (_ heard: [Int16], _ places: [PlayedPlace]) -> Void
+  /// Get what is played over a connection, by the trace subject.
+  private var listeners: [String: [Listener]] = [:]
   /// The shortest gap that counts as an interruption; shorter gaps are concealed losses.
   package static let interruption = Interval.milliseconds(100)
 
@@ -126,9 +128,7 @@ package final class AudioRecord {
   package func keepSound() { if tape == nil { tape = MicrophoneTape() } }
 
   /// Calls `listener` with all that is played over a connection.
-  package func listen(
-    to connection: String, _ listener: @escaping (_ heard: [Int16], _ place: PlayedPlace) -> Void
-  ) {
+  package func listen(to connection: String, _ listener: @escaping Listener) {
     listeners[connection, default: []].append(listener)
   }
 
@@ -142,10 +142,13 @@ package final class AudioRecord {
   func begin(_ level: AudioLevel) { self.level = level }
 
   /// Takes the samples after the first `start` ones, which were played over a connection.
-  func hear(_ output: Span<Int16>, after start: Int, from place: PlayedPlace, over connection: String) {
+  ///
+  /// - Parameter places: Returns where they come from in each stream.
+  func hear(_ output: Span<Int16>, after start: Int, over connection: String, places: () -> [PlayedPlace]) {
     guard let listeners = listeners[connection], start < output.count else { return }
     let heard = (start..<output.count).map { output[$0] }
-    for listener in listeners { listener(heard, place) }
+    let places = places()
+    for listener in listeners { listener(heard, places) }
   }
 
   /// Returns the sound that a stream of this peer carries from a position on, and the position after it; nil if it is

@@ -360,7 +360,7 @@ final class SessionConnection: PeerConnection {
     }
     if let onPlay = environment.audioRecord.onPlay { driver.session.playedPositions(onPlay) }
     environment.audioRecord.play(count, from: played.place, over: subject, at: environment.clock.now)
-    environment.audioRecord.hear(output.span, after: start, from: played.place, over: subject)
+    environment.audioRecord.hear(output.span, after: start, over: subject) { driver.session.playedPlaces() }
     if let recording { record(output.span, after: start, length: count, in: recording) }
     return playsAudio ? played.level : played.level.map { _ in .silence }
   }

@@ -53,6 +53,15 @@ extension CallSession {
     }
   }
 
+  /// Returns where the sound of the last ``playAudio(sampleCount:into:at:)`` comes from in each received stream, by the
+  /// order of their sections.
+  package func playedPlaces() -> [PlayedPlace] {
+    media.channels.compactMap { channel in
+      guard case .audio(let channel) = channel else { return nil }
+      return channel.receive?.playedPlace ?? .concealed
+    }
+  }
+
   /// Returns where the sound of the last ``playAudio(sampleCount:into:at:)`` comes from. With several mixed streams it is
   /// the place in the first one that plays what was sent, or else comfort noise.
   package func playedPlace() -> PlayedPlace {

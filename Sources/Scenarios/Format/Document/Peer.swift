@@ -70,6 +70,9 @@ extension Scenario {
       connectionNames?.map { ConnectionSubject.name(of: $0, at: name) } ?? [name]
     }
 
+    /// The trace subject of the only connection; nil if the peer may have several at a time.
+    package var onlyConnection: String? { connectionSubjects.count == 1 ? connectionSubjects[0] : nil }
+
     /// Whether the peer has an app and a media stack, internal or external, so that it can be called.
     public var hasCallStack: Bool { stack == .real || (stack == .external && programProtocol == .peer) }
 

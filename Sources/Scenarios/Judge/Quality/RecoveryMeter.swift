@@ -7,6 +7,8 @@ package final class RecoveryMeter {
   private let subject: TraceSubject
   package let peer: String
   private var latestFault: Instant?
+  /// Whether the last call is over, so that the next sound is that of another.
+  private var isCallOver = false
   /// What becomes of the speech over each connection of the peer: a pause, in which hardly a packet is sent, is no
   /// interruption.
   private var speech: [String: SpeechLoss] = [:]
@@ -30,9 +32,13 @@ package final class RecoveryMeter {
     speech[connection]?.note(isSpeech: isSpeech, isHeard: isHeard)
   }
 
+  /// Notes that the call is over: what is heard in the next one ends no interruption of this.
+  func endCall() { isCallOver = true }
+
   /// Notes that sound is heard again after an interruption. An interruption that ended before a fault began is
   /// unrelated to it; during one, every fault that begins becomes the last.
   package func resumed(at now: Instant) {
+    guard !isCallOver else { return isCallOver = false }
     guard let fault = latestFault, now > fault else { return }
     guard speech.isEmpty || speech.values.contains(where: \.wasInterrupted) else { return }
     trace.write(HarnessEvents.recovery, subject, now - fault)

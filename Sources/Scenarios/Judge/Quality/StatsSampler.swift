@@ -101,6 +101,7 @@ package final class StatsSampler {
       }
       if isRecovery {
         let meter = RecoveryMeter(of: owner, scenario, trace: trace, anchors: anchors)
+        watch.listen(to: PeerEvents.callEnded, of: owner) { _, _ in meter.endCall() }
         recovery.append(meter)
       }
     }

@@ -7,7 +7,7 @@ internal import ScenarioRun
 
 /// The speech that the peers of a run heard, beside what was said, for programs that score it.
 final class HeardSpeech {
-  private var peers: [(name: String, said: [Int16], heard: [Int16])]
+  private var peers: [(name: String, said: [Int16], heard: [Int16], problem: String?)]
   /// Sound that stands further from its reference than this is not scored, in either direction.
   private static let tolerance = Interval.milliseconds(5)
   /// Someone speaks where the reference has a frame of 10 ms above -50 dBov.
@@ -15,18 +15,31 @@ final class HeardSpeech {
   /// The problem of a peer that nobody speaks to, which is none of the scorer.
   static let silence = "nothing was said"
 
-  init(_ scenario: Scenario) { peers = scenario.peers.map { ($0.name, [], []) } }
+  /// The problem of a peer who hears a mix: there is no one recording to hold it against.
+  static let mixture = "several spoke at once over the peer's only connection"
 
-  func add(_ said: [Int16], heard: [Int16], by peer: String) {
+  /// The problem of a peer who is connected to several others.
+  static let severalConnections = "the peer may have several connections"
+
+  init(_ scenario: Scenario) {
+    peers = scenario.peers.map { ($0.name, [], [], $0.onlyConnection == nil ? Self.severalConnections : nil) }
+  }
+
+  func add(_ piece: HeardPiece, by peer: String) {
     guard let index = peers.firstIndex(where: { $0.name == peer }) else { return }
-    peers[index].said += said
-    peers[index].heard += heard
+    switch piece {
+    case .paired(let said, let heard):
+      peers[index].said += said
+      peers[index].heard += heard
+    case .mixed: peers[index].problem = Self.mixture
+    }
   }
 
   /// Scores what each peer heard, with each scorer.
   func scores(_ scorers: [ExternalScorer]) -> [Score] {
     peers.flatMap { peer -> [Score] in
-      if let problem = Self.problem(said: peer.said, heard: peer.heard) {
+      let problem = peer.problem ?? Self.problem(said: peer.said, heard: peer.heard)
+      if let problem {
         return scorers.map { Score(scorer: $0.name, peer: peer.name, problem: problem) }
       }
       let folder = ExternalScorer.temporaryFolder()

@@ -29,13 +29,13 @@ final class SeenPictures {
 
   private let scorers: [ExternalScorer]
   private let folder = ExternalScorer.temporaryFolder()
-  private let peers: [String]
+  private let peers: [(name: String, hasOneConnection: Bool)]
   private var recordings: [String: (taken: Recording, seen: Recording, count: Int)] = [:]
   private var failure: (any Error)?
 
   init(_ scenario: Scenario, _ scorers: [ExternalScorer]) {
     self.scorers = scorers
-    peers = scenario.peers.map(\.name)
+    peers = scenario.peers.map { ($0.name, $0.onlyConnection != nil) }
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -69,8 +69,11 @@ final class SeenPictures {
         failure = failure ?? error
       }
     }
-    return peers.flatMap { peer in
+    return peers.flatMap { peer, hasOneConnection in
       scorers.map { scorer in
+        guard hasOneConnection else {
+          return Score(scorer: scorer.name, peer: peer, problem: HeardSpeech.severalConnections)
+        }
         if let failure {
           return Score(scorer: scorer.name, peer: peer, problem: "no recording to score: \(failure)")
         }

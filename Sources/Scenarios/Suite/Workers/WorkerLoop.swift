@@ -131,7 +131,7 @@ struct JobExecution {
       outputs.comparedWindow = cell.scenario.measuredWindow
       let ofSpeech = job.scorers.filter { !$0.isOfPictures }
       let speech = HeardSpeech(cell.scenario)
-      if !ofSpeech.isEmpty { outputs.compared = { speech.add($1, heard: $2, by: $0) } }
+      if !ofSpeech.isEmpty { outputs.compared = { speech.add($1, by: $0) } }
       let pictures = SeenPictures(cell.scenario, job.scorers.filter(\.isOfPictures))
       if job.scorers.contains(where: \.isOfPictures) { outputs.seen = { pictures.add($1, seen: $2, by: $0) } }
       var result = try run.execute(outputs: outputs)

@@ -48,8 +48,8 @@ package final class SpeechMeter {
     if speech == Self.length { conclude() }
   }
 
-  /// Drops the speech since the last value: the call is over.
-  func restart() {
+  /// Drops the speech since the last value: the call is over, or several speak.
+  package func restart() {
     said.removeAll(keepingCapacity: true)
     heard.removeAll(keepingCapacity: true)
     (speech, silence) = (0, 0)
