@@ -56,9 +56,12 @@ import Testing
     }
   }
 
-  private func packet(_ sequence: UInt16, timestamp: UInt32, at time: Instant) -> WireMedia {
+  private func packet(
+    _ sequence: UInt16, timestamp: UInt32, payloadType: UInt8 = 111, at time: Instant
+  ) -> WireMedia {
     WireMedia(
-      peer: "bob", direction: .rx, ssrc: 7, sequence: sequence, timestamp: timestamp, byteCount: 100, time: time)
+      peer: "bob", direction: .rx, payloadType: payloadType, ssrc: 7, sequence: sequence, timestamp: timestamp,
+      byteCount: 100, time: time)
   }
 
   private func lost(_ sequences: [UInt16]) -> Int64 {
@@ -119,7 +122,7 @@ import Testing
       #expect(record.packets == Int64(index) + 1 && record.bytes == 100 * (Int64(index) + 1))
       #expect(record.lost == reference.lost, "packet \(index)")
       // It is rounded to whole ticks at every step.
-      let jitter = (record.jitter(clockRate: 48_000) ?? -1) * 48_000
+      let jitter = (record.jitter(clockRate: 48_000, claimed: 0) ?? -1) * 48_000
       #expect(abs(jitter - Double(reference.jitterQ4) / 16) < 2, "packet \(index)")
     }
   }
@@ -131,7 +134,7 @@ import Testing
       record.receive(
         packet(UInt16(sequence), timestamp: UInt32(timestamp) * 160, at: time), isTimed: timestamp != 2)
     }
-    #expect(record.jitter(clockRate: 8_000) ?? .infinity < 1e-9)
+    #expect(record.jitter(clockRate: 8_000, claimed: 0) ?? .infinity < 1e-9)
   }
 
   @Test func `a pause of exactly five seconds is another media clock, whenever it begins`() {
@@ -140,7 +143,34 @@ import Testing
       let start = Instant.zero + .microseconds(6_020_300 + offset * 7_919)
       record.receive(packet(1, timestamp: 0, at: start))
       record.receive(packet(2, timestamp: 960, at: start + .milliseconds(5_020)))
-      #expect(record.jitter(clockRate: 48_000) == 0, "\(offset)")
+      #expect(record.jitter(clockRate: 48_000, claimed: 0) == 0, "\(offset)")
     }
+  }
+
+  @Test func `a change of the media clock is no jitter, and what comes after it is judged again`() {
+    var record = ReceptionRecord()
+    func receive(_ numbers: Range<Int>, ticks: Int, jitter: Interval = .zero) {
+      for number in numbers {
+        let late = number.isMultiple(of: 2) ? jitter : .zero
+        let arrival = Instant.zero + .milliseconds(20 * Int64(number)) + late
+        record.receive(packet(UInt16(number), timestamp: UInt32(number * ticks), at: arrival))
+      }
+    }
+    receive(0..<50, ticks: 960)
+    #expect(record.jitter(clockRate: 48_000, claimed: 0) == 0)
+    receive(50..<60, ticks: 160)
+    #expect(record.jitter(clockRate: 8_000, claimed: 0) == 0)
+    receive(60..<200, ticks: 160, jitter: .milliseconds(5))
+    #expect(abs((record.jitter(clockRate: 8_000, claimed: 0) ?? 0) - 0.005) < 0.000_1)
+  }
+
+  @Test func `a first packet by another clock is no jitter`() {
+    var record = ReceptionRecord()
+    record.receive(packet(0, timestamp: 0, payloadType: 0, at: .zero))
+    for number in 1..<20 {
+      let arrival = Instant.zero + .milliseconds(20 * Int64(number))
+      record.receive(packet(UInt16(number), timestamp: UInt32(number * 960 + 160), at: arrival))
+    }
+    #expect(record.jitter(clockRate: 48_000, claimed: 0) == 0)
   }
 }

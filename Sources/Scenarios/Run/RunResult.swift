@@ -83,6 +83,10 @@ public struct RunResult: Hashable, Sendable {
   /// for the arms of a comparison; empty without arms.
   package var untakenAudio: [String: [String]] = [:]
 
+  /// The codec that the settings of the peer of each connection prefer for pictures, and in which none were sent, for the
+  /// arms of a comparison.
+  package var untakenVideo: [String: [String]] = [:]
+
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []
 

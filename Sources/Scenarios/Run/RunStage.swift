@@ -95,8 +95,11 @@ final class RunStage {
       if let compared = outputs.compared { pairSpeech(in: window, compared) }
       if let seen = outputs.seen { pairPictures(in: window, seen) }
     }
-    let keep = { [unowned world, unowned sampler] (subject: String, isClosing: Bool) in
-      guard sampler.reads(subject), let report = world.statistics(of: subject) else { return }
+    let keep = { [unowned self, unowned world, unowned sampler] (subject: String, isClosing: Bool) in
+      let isRead = sampler.reads(subject)
+      guard isRead || context.scenario.arms != nil, let report = world.statistics(of: subject) else { return }
+      note(report.sentVideoCodecs, over: subject)
+      guard isRead else { return }
       sampler.keep(report, of: subject, isClosing: isClosing)
     }
     for peer in world.peers { peer.streamsMayEnd = keep }
@@ -106,6 +109,12 @@ final class RunStage {
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
   }
 
+  private func note(_ codecs: [String], over subject: String) {
+    sentVideo[subject, default: []].formUnion(codecs)
+  }
+
+  /// The codecs in which pictures were sent over each connection, for the arms of a comparison.
+  private(set) var sentVideo: [String: Set<String>] = [:]
   /// The part of the run that scorers judge; nil without any.
   private(set) var comparedWindow: ObservedWindow?
   /// What pairs the rest of the pictures at the end of the run.

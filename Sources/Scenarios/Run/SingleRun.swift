@@ -127,6 +127,10 @@ public struct SingleRun {
       for peer in stage.world.peers {
         let (sizes, formats) = (peer.videoRecord.takenSizes, peer.audioRecord.formats)
         if !sizes.isEmpty { result.pictureSizes[peer.name] = sizes.map { "\($0.width)x\($0.height)" } }
+        for connection in cell.scenario.peer(peer.name)?.connectionSubjects ?? [] {
+          let untaken = cell.scenario.peer(peer.name)?.video?.untaken(in: stage.sentVideo[connection] ?? []) ?? []
+          if !untaken.isEmpty { result.untakenVideo[connection] = untaken }
+        }
         for (connection, formats) in formats {
           result.audioFormats[connection] = formats.map { "\($0)" }
           let untaken = cell.scenario.peer(peer.name)?.audio.untaken(in: formats) ?? []

@@ -152,10 +152,14 @@ final class AudioReceiveStream {
       }
       jitterBuffer.insert(header, payload: payload, at: now)
     case .isac:
+      sources[playing].rtp.mediaPayloadType = header.payloadType
       bottleneck.receive(size: payload.byteCount, timestamp: header.timestamp, at: now)
       if let rate = SyntheticCodec.bottleneck(in: payload) { remoteBottleneck = rate }
       jitterBuffer.insert(header, payload: payload, at: now)
-    case .opus, .g722, .pcmu, .pcma, .ilbc, .comfortNoise: jitterBuffer.insert(header, payload: payload, at: now)
+    case .opus, .g722, .pcmu, .pcma, .ilbc:
+      sources[playing].rtp.mediaPayloadType = header.payloadType
+      jitterBuffer.insert(header, payload: payload, at: now)
+    case .comfortNoise: jitterBuffer.insert(header, payload: payload, at: now)
     }
   }
 

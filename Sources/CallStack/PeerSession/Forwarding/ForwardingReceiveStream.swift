@@ -29,6 +29,7 @@ final class ForwardingReceiveStream: SectionSources {
       formats.codecs[codec.payloadType] = codec
       if let own = codec.retransmissionPayloadType { associate(own, with: codec.payloadType) }
     }
+    formats.media.formUnion(codecs.map(\.payloadType))
     if !media.remoteSources.isEmpty { named = media.remoteSources }
     formats.audioLevel = media.extensionID(MediaExtensions.audioLevelURI, sending: false)
     formats.hasVoiceFlag = media.indicatesVoice

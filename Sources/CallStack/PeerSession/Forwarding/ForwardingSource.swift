@@ -12,6 +12,8 @@ final class ForwardingSource: ReceivedSource {
     let fidelity: MediaFidelity
     /// The codecs and helpers by their payload types.
     var codecs: [UInt8: NegotiatedCodec] = [:]
+    /// The payload types that are no helpers.
+    var media: Set<UInt8> = []
     var nack: NACKGenerator.Settings?
     var request: VideoSource.KeyFrameRequest?
     var associations: [RetransmissionReceiver.Association] = []
@@ -90,6 +92,7 @@ final class ForwardingSource: ReceivedSource {
   ) -> Reception {
     rtp.setClockRate(codec.clockRate)
     let isTimed = codec.name.lowercased() != "telephone-event"
+    if formats.media.contains(codec.payloadType) { rtp.mediaPayloadType = codec.payloadType }
     let verdict = rtp.receive(packet, isTimed: isTimed, ecn: ecn, at: now)
     switch verdict {
     case .probation, .jumped: return Reception(isNews: false)

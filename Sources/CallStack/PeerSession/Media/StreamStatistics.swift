@@ -32,6 +32,8 @@ struct ReceiveStatistics {
   let ssrc: UInt32
   let isActive: Bool
   let inbound: InboundRTPStatistics
+  /// The payload type of the newest media; nil before any.
+  let payloadType: UInt8?
   let remoteOutbound: RemoteOutboundRTPStatistics
   /// The playout counters of audio while it played; nil if it never played.
   var playout: AudioJitterBufferStatistics?
@@ -92,6 +94,7 @@ extension MediaChannel {
       return (stream.sources.filter { $0.ssrc == stream.playingSource } + others).map { source in
         ReceiveStatistics(
           kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
+          payloadType: source.rtp.mediaPayloadType,
           remoteOutbound: source.rtp.remoteOutbound, playout: stream.playout(of: source))
       }
     case .video(let channel):
@@ -99,6 +102,7 @@ extension MediaChannel {
       return stream.sources.map { source in
         ReceiveStatistics(
           kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
+          payloadType: source.rtp.mediaPayloadType,
           remoteOutbound: source.rtp.remoteOutbound,
           video: .init(
             counters: source.counters, receiver: source.receiver.statistics, retransmission: source.retransmission,
@@ -109,6 +113,7 @@ extension MediaChannel {
       return stream.sources.map { source in
         ReceiveStatistics(
           kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
+          payloadType: source.rtp.mediaPayloadType,
           remoteOutbound: source.rtp.remoteOutbound, forwarding: source)
       }
     }

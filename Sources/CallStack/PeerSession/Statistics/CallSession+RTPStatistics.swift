@@ -12,14 +12,24 @@ extension CallSession {
   /// section 10.1.1).
   var codecs: [StatsReport.Entry] {
     var entries: [StatsReport.Entry] = []
+    let received = media.channels.flatMap(\.receiveStatistics).compactMap { codec(of: $0) }
     for media in jsep.media {
-      for (codec, direction) in [(media.sendCodecs.first, "O"), (media.receiveCodecs.first, "I")] {
-        guard let codec else { continue }
+      let own = media.receiveCodecs.filter(received.contains)
+      let codecs =
+        media.sendCodecs.prefix(1).map { ($0, "O") }
+        + (own.isEmpty ? Array(media.receiveCodecs.prefix(1)) : own).map { ($0, "I") }
+      for (codec, direction) in codecs {
         let id = Self.identifier(of: codec, direction)
         if !entries.contains(where: { $0.id == id }) { entries.append(self.codec(codec, media.kind, id: id)) }
       }
     }
     return entries
+  }
+
+  /// Returns the codec of the newest media of a stream, or the first one before any.
+  private func codec(of receive: ReceiveStatistics) -> NegotiatedCodec? {
+    let codecs = negotiated(receive.state)?.receiveCodecs ?? []
+    return codecs.first { $0.payloadType == receive.payloadType } ?? codecs.first
   }
 
   private static func identifier(of codec: NegotiatedCodec, _ direction: String) -> String {
@@ -121,7 +131,7 @@ extension CallSession {
     let rtp = receive.inbound
     let (kind, letter) = (receive.kind, Self.letter(of: receive.kind))
     let (id, remoteID) = ("I\(letter)\(receive.ssrc)", "RO\(letter)\(receive.ssrc)")
-    let codec = receive.isActive ? negotiated(receive.state)?.receiveCodecs.first : nil
+    let codec = receive.isActive ? codec(of: receive) : nil
     let remote = receive.remoteOutbound
     var members = StatsMembers()
     members.add("ssrc", Int64(receive.ssrc))

@@ -10,6 +10,9 @@ final class VideoEncodingStream: RetransmittingStream {
   private(set) var rtp: RTPSender
   /// The retransmission stream (RFC 4588); nil when lost packets are sent again on the stream itself.
   private var retransmission: RetransmissionSender?
+  /// The payload types of the codecs that were sent, with those that retransmit them: packets of an earlier codec may still
+  /// be asked for.
+  private var codecRetransmissions: [RetransmissionReceiver.Association] = []
   let retransmissionSSRC: UInt32?
   /// Forward error correction; nil while none is negotiated.
   private var repair: VideoRepairSender?
@@ -66,6 +69,7 @@ final class VideoEncodingStream: RetransmittingStream {
     if let payloadType = codec.retransmissionPayloadType, let ssrc = encoding.retransmissionSSRC {
       retransmission = RetransmissionSender(
         ssrc: ssrc, payloadType: payloadType, random: random.stream("\(name)/rtx"))
+      codecRetransmissions = [.init(payloadType: payloadType, original: codec.payloadType)]
     }
     repairSSRC = encoding.repairSSRC
     sources = [encoding.ssrc] + [encoding.retransmissionSSRC, encoding.repairSSRC].compactMap { $0 }
@@ -83,6 +87,10 @@ final class VideoEncodingStream: RetransmittingStream {
   func update(_ codec: NegotiatedCodec, video: VideoCodec) {
     rtp.setPayloadType(codec.payloadType)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
+    if let own = codec.retransmissionPayloadType {
+      codecRetransmissions.removeAll { $0.original == codec.payloadType }
+      codecRetransmissions.append(.init(payloadType: own, original: codec.payloadType))
+    }
     guard video != videoCodec else { return }
     videoCodec = video
     encoder = nil
@@ -98,9 +106,9 @@ final class VideoEncodingStream: RetransmittingStream {
   ///
   /// - Parameter redRetransmission: the payload type of retransmissions of RED.
   func setRepair(_ scheme: VideoRepairSender.Scheme?, redRetransmission: UInt8?) {
-    retransmission?.associations = []
+    retransmission?.associations = codecRetransmissions
     if case .ulpfec(_, let red)? = scheme, let redRetransmission {
-      retransmission?.associations = [.init(payloadType: redRetransmission, original: red)]
+      retransmission?.associations.append(.init(payloadType: redRetransmission, original: red))
     }
     guard scheme != repair?.scheme else { return }
     repair = nil

@@ -108,6 +108,7 @@ final class VideoSource: ReceivedSource {
   /// header extensions are others.
   private func take(_ packet: RTPPacket, in datagram: RawSpan, at now: Instant) {
     guard packet.header.payloadType == formats.repair.red, let inner = packet.insideRED(in: datagram) else {
+      rtp.mediaPayloadType = packet.header.payloadType
       receiver.receive(packet, in: datagram, at: now)
       if correction?.format == .flexFECDraft {
         correction?.receive(media: packet, in: datagram)
@@ -119,6 +120,7 @@ final class VideoSource: ReceivedSource {
       receiver.receive(repair: inner.header, at: now)
       correction?.receive(repair: inner, in: datagram)
     } else {
+      rtp.mediaPayloadType = inner.header.payloadType
       receiver.receive(inner, in: datagram, at: now)
       correction?.receive(media: packet, in: datagram)
     }

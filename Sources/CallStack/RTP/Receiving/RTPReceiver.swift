@@ -18,6 +18,9 @@ package struct RTPReceiver: Sendable {
   package private(set) var nack: NACKGenerator?
   package private(set) var inbound = InboundRTPStatistics()
   package private(set) var remoteOutbound = RemoteOutboundRTPStatistics()
+  /// The payload type of the newest media, and not of what assists it: comfort noise, telephone events, RED and FEC. Streams
+  /// note it.
+  package var mediaPayloadType: UInt8?
   private var lastReport: (report: SenderReport, arrival: Instant)?
   /// The number of ignored sender reports that were older than one already received.
   package private(set) var staleSenderReportCount = 0

@@ -4,7 +4,7 @@ package import CallCore
 package struct RetransmissionSender: ~Copyable {
   package let ssrc: UInt32
   package let payloadType: UInt8
-  /// The payload type of RED and the one that retransmits it; nil when no media is inside RED.
+  /// The payload types of what is sent, and those that retransmit them. What is not listed has ``payloadType``.
   package var associations: [RetransmissionReceiver.Association] = []
   private var nextSequenceNumber: UInt16
 

@@ -46,6 +46,9 @@ final class Agreement {
     for peer in names {
       let id = watch.slot(peer, PeerEvents.callID)
       _ = watch.slot(peer, PeerEvents.callsBeside)
+      for subject in scenario.peer(peer)?.connectionSubjects ?? [] {
+        _ = watch.slot(subject, PeerConnectionEvents.connectionState)
+      }
       // The app reports the partner of a call after its id.
       watch.listen(to: PeerEvents.callPeer, of: peer) { [unowned self, unowned watch] record, other in
         if let id = watch.value(id) { begin(peer, id, with: other, at: record.time) }
@@ -147,9 +150,18 @@ final class Agreement {
   }
 
   private func disagree(_ connected: String, _ other: String, _ ending: Ending?, at time: Instant) {
+    guard hasTransport(connected, to: other) else { return }
     let end =
       ending.map { "\(other)'s call ended with \($0.code) at \(Wording.time($0.time))" } ?? "\(other) is in no call"
     report(Violation(.agreement, at: time, actual: "\(connected) is connected, but \(end)"))
+  }
+
+  /// Whether a peer's connection has a transport. Without one, because every section was rejected, nothing tells its app that
+  /// the other side has gone (RFC 3264 section 6).
+  private func hasTransport(_ peer: String, to other: String) -> Bool {
+    let subjects = context.scenario.peer(peer)?.connectionSubjects ?? [peer]
+    let own = subjects.first { ConnectionSubject($0)?.name == other } ?? peer
+    return context.watch.value(context.watch.slot(own, PeerConnectionEvents.connectionState)) != "new"
   }
 
   private func endCode(_ code: String, of peer: String) -> CodeDeclaration? {

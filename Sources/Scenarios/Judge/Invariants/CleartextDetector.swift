@@ -24,6 +24,8 @@ package final class CleartextDetector {
     let subject: TraceSubject
     var meant = RecentPrefixes()
     var seen = RecentPrefixes()
+    /// The identities of packets that were told.
+    var told = RecentPrefixes()
     init(peer: String, subject: TraceSubject) {
       self.peer = peer
       self.subject = subject
@@ -54,7 +56,10 @@ package final class CleartextDetector {
   /// Calls `listener` for every unencrypted packet.
   func listen(_ listener: @escaping (_ peer: String, _ identity: UInt64) -> Void) { listeners.append(listener) }
 
+  /// Tells of a packet once: payloads may begin alike, so that the event of one meets the packet of another.
   private func tell(_ sighting: Sightings, _ identity: UInt64) {
+    guard sighting.told.identity(of: identity) == nil else { return }
+    sighting.told.insert(identity, identity)
     trace.write(HarnessEvents.cleartext, sighting.subject)
     for listener in listeners { listener(sighting.peer, identity) }
   }

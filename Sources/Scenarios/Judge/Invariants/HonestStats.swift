@@ -73,7 +73,7 @@ final class HonestStats {
       tell(claim, "packetsLost \(lost)", "\(wire.taken.lost) are missing")
     }
     if case .real(let jitter)? = claim.entry["jitter"], let rate = claim.clockRate,
-      let truth = wire.taken.jitter(clockRate: rate)
+      let truth = wire.taken.jitter(clockRate: rate, claimed: jitter)
     {
       if (jitter - truth).magnitude > Self.jitterTolerance(clockRate: rate) {
         tell(claim, "jitter \(Wording.decimal(jitter, places: 6)) s", "it was \(Wording.decimal(truth, places: 6)) s")

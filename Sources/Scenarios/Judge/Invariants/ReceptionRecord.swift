@@ -15,12 +15,19 @@ struct ReceptionRecord {
   /// The number of the last packet, when its distance from the others was too large for loss or reordering. It counts
   /// as lost only after the next packet has shown whether the source restarted.
   private var doubtful: UInt16?
+  /// The clock of the last claim.
+  private var clockRate: Int64?
+  /// Whether the last packet had a static payload type of audio, whose clock is 8 kHz (RFC 3551 section 6).
+  private var isStatic: Bool?
+  /// Whether packets have come since the last claim that may be by another clock.
+  private var hasNewClock = false
   /// The last packet in order, and its arrival.
   private var last: (timestamp: UInt32, arrival: Instant)?
 
   /// The media clocks in hertz: of telephony, iSAC, Opus and video.
   private static let clockRates: [Int64] = [8_000, 16_000, 48_000, 90_000]
   private static let reorderingLimit: UInt16 = 50
+  private static let lastStaticAudio: UInt8 = 23
 
   /// The number of lost packets; negative when packets came more than once.
   var lost: Int64 { expected - packets + (doubtful == nil ? 0 : 1) }
@@ -30,6 +37,9 @@ struct ReceptionRecord {
   mutating func receive(_ media: WireMedia, isTimed: Bool = true) {
     packets += 1
     bytes += Int64(media.byteCount)
+    let isStatic = media.payloadType <= Self.lastStaticAudio
+    if let before = self.isStatic, before != isStatic { hasNewClock = true }
+    self.isStatic = isStatic
     if isInOrder(media.sequence), isTimed { time(media) }
   }
 
@@ -73,7 +83,13 @@ struct ReceptionRecord {
   }
 
   /// Returns the jitter in seconds of a source with this clock; nil for a clock that is not known.
-  func jitter(clockRate: Int64) -> Double? {
-    Self.clockRates.firstIndex(of: clockRate).map { jitters[$0] / Double(clockRate) }
+  ///
+  /// The packet at which a source changes its clock (RFC 7160) is not to be told on the wire: from the first claim after it
+  /// the jitter goes on at what is claimed.
+  mutating func jitter(clockRate: Int64, claimed: Double) -> Double? {
+    guard let index = Self.clockRates.firstIndex(of: clockRate) else { return nil }
+    defer { (self.clockRate, hasNewClock) = (clockRate, false) }
+    if hasNewClock || self.clockRate ?? clockRate != clockRate { jitters[index] = claimed * Double(clockRate) }
+    return jitters[index] / Double(clockRate)
   }
 }

@@ -62,9 +62,10 @@ struct QualityEstimator {
       let emitted = sum("jitterBufferEmittedCount"), let packets = sum("packetsReceived"),
       let bytes = sum("bytesReceived"), let delay = sum("jitterBufferDelay")
     else { return }
-    format = EModel.AudioFormat(mimeType: report.mimeType(of: inbound))
-    // A new connection counts from zero.
-    if let last = history.last, samples < last.samples { (history, speechBitrate) = ([], nil) }
+    let newest = EModel.AudioFormat(mimeType: report.mimeType(of: inbound))
+    // A new connection counts from zero, and a new codec has another bit rate.
+    if let last = history.last, samples < last.samples || newest != format { (history, speechBitrate) = ([], nil) }
+    format = newest
     history.append(
       Counters(
         time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,

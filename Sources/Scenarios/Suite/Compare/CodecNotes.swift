@@ -66,16 +66,19 @@ extension ArmComparison {
   /// every arm.
   fileprivate var untakenTexts: [String] {
     let found = arms.names.map { arm in
-      let untaken = runs.filter { $0.arm == arm }.flatMap(\.untakenAudio)
-      let texts = untaken.flatMap { subject, formats in
-        formats.map { "\(ConnectionSubject.text(of: subject)) prefers \($0)" }
+      let own = runs.filter { $0.arm == arm }
+      let texts = [("sound", own.flatMap(\.untakenAudio)), ("pictures", own.flatMap(\.untakenVideo))].flatMap {
+        what, untaken in
+        untaken.flatMap { subject, formats in
+          formats.map { "\(ConnectionSubject.text(of: subject)) prefers \($0), and sends no \(what) in it" }
+        }
       }
       return (arm: arm, texts: Set(texts))
     }
     let everywhere = found.dropFirst().reduce(found.first?.texts ?? []) { $0.intersection($1.texts) }
     return found.flatMap { arm, texts in
       texts.subtracting(everywhere).sorted().map {
-        "'\(arm)': \($0), and sends no sound in it: the other side does not take it"
+        "'\(arm)': \($0): the other side does not take it, or prefers another"
       }
     }
   }

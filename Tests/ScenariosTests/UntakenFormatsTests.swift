@@ -2,14 +2,15 @@ import Testing
 
 @testable import ScenarioSuite
 
-/// Formats of sound that an arm prefers and the other side does not take.
-@Suite struct UntakenAudioTests {
+/// Formats of sound and pictures that an arm prefers and the other side does not take.
+@Suite struct UntakenFormatsTests {
   private static func lines(_ arms: String) throws -> [String] {
     let text = Compared.text(arms, measure: "[bob.q.mos]", media: "synthetic")
     return CodecNotes(try #require(Compared.points(text).first)).lines
   }
 
-  private static let red = "'b': alice prefers red, and sends no sound in it: the other side does not take it"
+  private static let red =
+    "'b': alice prefers red, and sends no sound in it: the other side does not take it, or prefers another"
 
   @Test func `redundancy that the other side does not take is told`() throws {
     #expect(try Self.lines("{ a: {}, b: { alice.audio.codecs: [red, opus] } }") == [Self.red])
@@ -17,7 +18,10 @@ import Testing
 
   @Test func `a codec that the other side does not have is told`() throws {
     let lines = try Self.lines("{ a: {}, b: { alice.audio: { codecs: [G722, opus] } } }")
-    #expect(lines == ["'b': alice prefers G722, and sends no sound in it: the other side does not take it"])
+    #expect(
+      lines == [
+        "'b': alice prefers G722, and sends no sound in it: the other side does not take it, or prefers another"
+      ])
   }
 
   @Test func `what is taken is not told, nor what no arm changes`() throws {
@@ -26,6 +30,21 @@ import Testing
     let everywhere =
       "{ a: { alice.audio.codecs: [red, opus] }, b: { alice.audio: { codecs: [red, opus], ptime: 60ms } } }"
     #expect(try Self.lines(everywhere).isEmpty)
+  }
+
+  @Test func `a codec of pictures that the other side does not take is told`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.video.codecs: [AV1, VP8] } }", measure: "[bob.q.mos]", media: "synthetic"
+    ).replacing(
+      "peers: { alice: { profile: knotos }, bob: { profile: knotos } }",
+      with:
+        "peers: { alice: { profile: knotos, video: { codecs: [VP8] } }, bob: { profile: knotos, video: { codecs: [VP8] } } }"
+    )
+    let lines = CodecNotes(try #require(Compared.points(text).first)).lines
+    #expect(
+      lines == [
+        "'b': alice prefers AV1, and sends no pictures in it: the other side does not take it, or prefers another"
+      ])
   }
 
   /// Alice sends sound to two others, of which the arms let one, or both, take redundancy.
@@ -55,7 +74,7 @@ import Testing
     #expect(!point.sendAlike("one", "both"))
     #expect(
       CodecNotes(point).lines == [
-        "'one': alice.to.carol prefers red, and sends no sound in it: the other side does not take it"
+        "'one': alice.to.carol prefers red, and sends no sound in it: the other side does not take it, or prefers another"
       ])
   }
 

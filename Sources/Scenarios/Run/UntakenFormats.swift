@@ -15,3 +15,13 @@ extension Scenario.Audio {
     return untaken
   }
 }
+
+extension Scenario.Video {
+  /// Returns the codec that these settings prefer, if pictures were sent, and none of them in it.
+  func untaken(in sent: Set<String>) -> [String] {
+    guard let preferred = codecs?.first, !sent.isEmpty,
+      !sent.contains(where: { $0.lowercased() == preferred.rawValue.lowercased() })
+    else { return [] }
+    return [preferred.rawValue]
+  }
+}
