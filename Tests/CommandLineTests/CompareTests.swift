@@ -56,6 +56,16 @@ import Testing
     #expect(!outcome.output.contains("not judged") && outcome.output.contains("10 seeds"), "\(outcome.output)")
   }
 
+  @Test func `rounds begin with the seeds that the file lists`() throws {
+    let precise = "{ delta: bob.stats.inbound-rtp.audio.packetsReceived, arms: [b, a], lt: -10, precision: 1000 }"
+    let text = Self.text(media: "synthetic", expect: precise)
+      .replacingOccurrences(of: "seeds: { count: 3 }", with: "seeds: { list: [42, 99], count: 9 }")
+    let workspace = try Workspace(["scenarios/a.yaml": text])
+    let outcome = try workspace.run("compare", "-q")
+    #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+    #expect(outcome.output.contains("seeds 1-6, 42, 99"), "\(outcome.output)")
+  }
+
   @Test func `a scorer's numbers stand beside the others, and one that fails is named`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "real", expect: Self.difference)])
     let outcome = try workspace.run(

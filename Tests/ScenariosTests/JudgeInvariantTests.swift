@@ -482,6 +482,19 @@ import Testing
     withExtendedLifetime(detector) {}
   }
 
+  @Test func `a packet in clear is told once, although its payload begins as that of another`() {
+    let bench = bench()
+    let detector = CleartextDetector(peers: [.named("alice")], tap: bench.wire, watch: bench.watch)
+    var told: [UInt64] = []
+    detector.listen { told.append($1) }
+    for number in 1...3 as ClosedRange<UInt16> {
+      bench.mediaSent("alice", at: 10 * Int64(number), prefix: 5)
+      bench.onWire("alice", .tx, at: 10 * Int64(number), sequence: number, prefix: 5)
+    }
+    #expect(told == [1, 2, 3])
+    withExtendedLifetime(detector) {}
+  }
+
   @Test func `copies of packets that come with others at one instant are not what the stack took`() throws {
     let result = try play(
       "run: 20s",

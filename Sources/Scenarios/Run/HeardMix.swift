@@ -1,4 +1,5 @@
 internal import PeerSession
+internal import ScenarioJudge
 internal import VirtualPeer
 
 /// Tells what a peer hears over a connection from the one stream in which somebody speaks, beside what was said.
@@ -8,8 +9,6 @@ struct HeardMix {
   private var pairings: [SpeechPairing<[Int16]>] = []
   /// The stream in which somebody spoke last.
   private var speaking: Int?
-  /// Somebody speaks from -50 dBov on.
-  private static let threshold = 0.00316 * 32_768
 
   /// Takes what is heard of all streams together, and calls `body` with what was due.
   mutating func hear(
@@ -23,7 +22,7 @@ struct HeardMix {
       pairings[index].pair(heard, from: place, recorded: recorded) { pieces.append(($0, $1)) }
       if !pieces.isEmpty { due.append((index, pieces)) }
     }
-    let spoken = due.filter { $0.pieces.contains { $0.said.map(Self.isSpeech) ?? false } }
+    let spoken = due.filter { $0.pieces.contains { $0.said.map { SpeechMeter.isSpeech($0) } ?? false } }
     guard spoken.count < 2 else { return body(.mixed) }
     guard let one = spoken.first ?? due.first(where: { $0.stream == speaking }) ?? due.first else { return }
     // What was due of this stream while another one spoke was heard with that one.
@@ -36,10 +35,5 @@ struct HeardMix {
       case .leftOut: body(.paired(said: said ?? silence, heard: silence))
       }
     }
-  }
-
-  private static func isSpeech(_ samples: [Int16]) -> Bool {
-    let energy = samples.reduce(0.0) { $0 + Double($1) * Double($1) }
-    return energy >= threshold * threshold * Double(samples.count)
   }
 }

@@ -79,13 +79,9 @@ public struct RunResult: Hashable, Sendable {
   /// arms.
   package var audioFormats: [String: [String]] = [:]
 
-  /// The formats of sound that the settings of the peer of each connection prefer, and that the other side does not take,
-  /// for the arms of a comparison; empty without arms.
-  package var untakenAudio: [String: [String]] = [:]
-
-  /// The codec that the settings of the peer of each connection prefer for pictures, and in which none were sent, for the
-  /// arms of a comparison.
-  package var untakenVideo: [String: [String]] = [:]
+  /// What the settings of the peer of each connection prefer, and in which nothing was sent, in words, for the arms of a
+  /// comparison; empty without arms.
+  package var untakenFormats: [String: [String]] = [:]
 
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.
   package var sentOpus: [SentOpus] = []

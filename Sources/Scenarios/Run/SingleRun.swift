@@ -125,16 +125,15 @@ public struct SingleRun {
       result.receptions = stage.reception?.receptions ?? Receptions()
       result.deeds = deeds(stage)
       for peer in stage.world.peers {
-        let (sizes, formats) = (peer.videoRecord.takenSizes, peer.audioRecord.formats)
+        let sizes = peer.videoRecord.takenSizes
         if !sizes.isEmpty { result.pictureSizes[peer.name] = sizes.map { "\($0.width)x\($0.height)" } }
-        for connection in cell.scenario.peer(peer.name)?.connectionSubjects ?? [] {
-          let untaken = cell.scenario.peer(peer.name)?.video?.untaken(in: stage.sentVideo[connection] ?? []) ?? []
-          if !untaken.isEmpty { result.untakenVideo[connection] = untaken }
-        }
-        for (connection, formats) in formats {
-          result.audioFormats[connection] = formats.map { "\($0)" }
-          let untaken = cell.scenario.peer(peer.name)?.audio.untaken(in: formats) ?? []
-          if !untaken.isEmpty { result.untakenAudio[connection] = untaken }
+        guard let settings = cell.scenario.peer(peer.name) else { continue }
+        for connection in settings.connectionSubjects {
+          let formats = peer.audioRecord.formats[connection] ?? []
+          if !formats.isEmpty { result.audioFormats[connection] = formats.map { "\($0)" } }
+          let untaken =
+            settings.audio.untaken(in: formats) + (settings.video?.untaken(in: stage.sentVideo[connection] ?? []) ?? [])
+          if !untaken.isEmpty { result.untakenFormats[connection] = untaken }
         }
       }
     }

@@ -3,7 +3,7 @@ internal import ScenarioFormat
 internal import VirtualPeer
 
 extension Scenario.Audio {
-  /// Returns which of the formats that these settings prefer no sound was sent in: the other side does not take them.
+  /// Says in which of the formats that these settings prefer no sound was sent.
   func untaken(in sent: [SentAudioFormat]) -> [String] {
     guard !sent.isEmpty else { return [] }
     var untaken: [String] = []
@@ -12,16 +12,16 @@ extension Scenario.Audio {
     if let preferred, !sent.contains(where: { $0.codec.rawValue == preferred.rawValue }) {
       untaken.append(preferred.rawValue)
     }
-    return untaken
+    return untaken.map { "prefers \($0), and sends no sound in it" }
   }
 }
 
 extension Scenario.Video {
-  /// Returns the codec that these settings prefer, if pictures were sent, and none of them in it.
+  /// Says that no pictures were sent in the codec that these settings prefer, if any were.
   func untaken(in sent: Set<String>) -> [String] {
     guard let preferred = codecs?.first, !sent.isEmpty,
       !sent.contains(where: { $0.lowercased() == preferred.rawValue.lowercased() })
     else { return [] }
-    return [preferred.rawValue]
+    return ["prefers \(preferred.rawValue), and sends no pictures in it"]
   }
 }

@@ -107,10 +107,7 @@ final class AudioSendStream {
   func update(_ media: NegotiatedMedia, _ codec: NegotiatedCodec) {
     rtp.setPayloadType(codec.payloadType)
     rtp.setClockRate(codec.clockRate)
-    if let own = codec.retransmissionPayloadType {
-      retransmission?.associations.removeAll { $0.original == codec.payloadType }
-      retransmission?.associations.append(.init(payloadType: own, original: codec.payloadType))
-    }
+    if let own = codec.retransmissionPayloadType { retransmission?.associate(own, with: codec.payloadType) }
     clock.setRate(codec.clockRate)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
     negotiated = (media, codec)

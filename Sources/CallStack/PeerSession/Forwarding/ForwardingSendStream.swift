@@ -102,8 +102,8 @@ final class ForwardingSendStream: RetransmittingStream {
   /// Applies the result of a negotiation.
   func update(_ media: NegotiatedMedia, extensions negotiated: MediaExtensions, naming mid: String?) {
     formats = media.sendCodecs + media.sendHelpers
-    retransmission?.associations = media.sendCodecs.compactMap { codec in
-      codec.retransmissionPayloadType.map { .init(payloadType: $0, original: codec.payloadType) }
+    for codec in media.sendCodecs {
+      if let own = codec.retransmissionPayloadType { retransmission?.associate(own, with: codec.payloadType) }
     }
     rtp.setKeepsHistory(media.sendCodecs.first?.feedback.contains(.nack) ?? false)
     isNumbered = kind == .video && media.sendCodecs.first?.feedback.contains(.transportCC) ?? false

@@ -10,15 +10,13 @@ internal import VideoReceive
 extension CallSession {
   /// The codecs, listed once for each direction: a payload type has one meaning on the whole transport (RFC 9143
   /// section 10.1.1).
-  var codecs: [StatsReport.Entry] {
+  func codecs(received: [ReceiveStatistics]) -> [StatsReport.Entry] {
     var entries: [StatsReport.Entry] = []
-    let received = media.channels.flatMap(\.receiveStatistics).compactMap { codec(of: $0) }
+    let coming = received.compactMap { codec(of: $0) }
     for media in jsep.media {
-      let own = media.receiveCodecs.filter(received.contains)
-      let codecs =
-        media.sendCodecs.prefix(1).map { ($0, "O") }
-        + (own.isEmpty ? Array(media.receiveCodecs.prefix(1)) : own).map { ($0, "I") }
-      for (codec, direction) in codecs {
+      let own = media.receiveCodecs.filter(coming.contains)
+      let inbound = own.isEmpty ? media.receiveCodecs.prefix(1) : own[...]
+      for (codec, direction) in media.sendCodecs.prefix(1).map({ ($0, "O") }) + inbound.map({ ($0, "I") }) {
         let id = Self.identifier(of: codec, direction)
         if !entries.contains(where: { $0.id == id }) { entries.append(self.codec(codec, media.kind, id: id)) }
       }

@@ -16,10 +16,11 @@ extension CallSession {
     entries += carryingPair(besides: entries)
     entries += dataStatistics
     entries.append(certificateEntry)
-    entries += codecs
+    let received = media.channels.flatMap(\.receiveStatistics)
+    entries += codecs(received: received)
     for channel in media.channels { if let source = source(of: channel) { entries.append(source) } }
     for channel in media.channels { for send in channel.sendStatistics { entries += outbound(send) } }
-    for channel in media.channels { for receive in channel.receiveStatistics { entries += inbound(receive) } }
+    for receive in received { entries += inbound(receive) }
     return StatsReport(entries: entries)
   }
 

@@ -10,9 +10,6 @@ final class VideoEncodingStream: RetransmittingStream {
   private(set) var rtp: RTPSender
   /// The retransmission stream (RFC 4588); nil when lost packets are sent again on the stream itself.
   private var retransmission: RetransmissionSender?
-  /// The payload types of the codecs that were sent, with those that retransmit them: packets of an earlier codec may still
-  /// be asked for.
-  private var codecRetransmissions: [RetransmissionReceiver.Association] = []
   let retransmissionSSRC: UInt32?
   /// Forward error correction; nil while none is negotiated.
   private var repair: VideoRepairSender?
@@ -69,7 +66,6 @@ final class VideoEncodingStream: RetransmittingStream {
     if let payloadType = codec.retransmissionPayloadType, let ssrc = encoding.retransmissionSSRC {
       retransmission = RetransmissionSender(
         ssrc: ssrc, payloadType: payloadType, random: random.stream("\(name)/rtx"))
-      codecRetransmissions = [.init(payloadType: payloadType, original: codec.payloadType)]
     }
     repairSSRC = encoding.repairSSRC
     sources = [encoding.ssrc] + [encoding.retransmissionSSRC, encoding.repairSSRC].compactMap { $0 }
@@ -87,10 +83,7 @@ final class VideoEncodingStream: RetransmittingStream {
   func update(_ codec: NegotiatedCodec, video: VideoCodec) {
     rtp.setPayloadType(codec.payloadType)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
-    if let own = codec.retransmissionPayloadType {
-      codecRetransmissions.removeAll { $0.original == codec.payloadType }
-      codecRetransmissions.append(.init(payloadType: own, original: codec.payloadType))
-    }
+    if let own = codec.retransmissionPayloadType { retransmission?.associate(own, with: codec.payloadType) }
     guard video != videoCodec else { return }
     videoCodec = video
     encoder = nil
@@ -106,9 +99,8 @@ final class VideoEncodingStream: RetransmittingStream {
   ///
   /// - Parameter redRetransmission: the payload type of retransmissions of RED.
   func setRepair(_ scheme: VideoRepairSender.Scheme?, redRetransmission: UInt8?) {
-    retransmission?.associations = codecRetransmissions
     if case .ulpfec(_, let red)? = scheme, let redRetransmission {
-      retransmission?.associations.append(.init(payloadType: redRetransmission, original: red))
+      retransmission?.associate(redRetransmission, with: red)
     }
     guard scheme != repair?.scheme else { return }
     repair = nil

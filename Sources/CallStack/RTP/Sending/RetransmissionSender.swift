@@ -5,7 +5,7 @@ package struct RetransmissionSender: ~Copyable {
   package let ssrc: UInt32
   package let payloadType: UInt8
   /// The payload types of what is sent, and those that retransmit them. What is not listed has ``payloadType``.
-  package var associations: [RetransmissionReceiver.Association] = []
+  package private(set) var associations: [RetransmissionReceiver.Association] = []
   private var nextSequenceNumber: UInt16
 
   /// Makes a sender.
@@ -15,6 +15,12 @@ package struct RetransmissionSender: ~Copyable {
     self.ssrc = ssrc
     self.payloadType = payloadType & 0x7F
     nextSequenceNumber = UInt16(random.uniform(below: 1 << 15))
+  }
+
+  /// Retransmits a payload type as another from now on. Packets of earlier ones may still be asked for, and keep theirs.
+  package mutating func associate(_ payloadType: UInt8, with original: UInt8) {
+    associations.removeAll { $0.original == original }
+    associations.append(.init(payloadType: payloadType, original: original))
   }
 
   /// Writes a packet with nothing but padding, which carries a probe or fills a gap.

@@ -156,7 +156,8 @@ final class MetricMonitor: Monitor {
     return "another candidate pair was selected at \(Wording.time(last)), and each counts by itself\(remedy)"
   }
 
-  /// Discards the values of a closed connection, or channel, except what a counter came to; that of the next connection starts anew.
+  /// Discards the values of a closed connection, or channel, except what a counter came to; that of the next one starts
+  /// anew.
   private func loseConnection() {
     let news = heard
     heard = []

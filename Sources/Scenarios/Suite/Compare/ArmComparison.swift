@@ -28,10 +28,8 @@ package struct ArmComparison: Sendable {
     package let pictureSizes: [String: [String]]
     /// How sound was sent over each connection.
     package let audioFormats: [String: [String]]
-    /// The formats of sound that the peer of each connection prefers, and the other side does not take.
-    package let untakenAudio: [String: [String]]
-    /// The codec that the peer of each connection prefers for pictures, and in which none were sent.
-    package let untakenVideo: [String: [String]]
+    /// What the peer of each connection prefers, and in which nothing was sent, in words.
+    package let untakenFormats: [String: [String]]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -82,7 +80,7 @@ package struct ArmComparison: Sendable {
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
         receptions: result.receptions, deeds: result.deeds, pictureSizes: result.pictureSizes,
-        audioFormats: result.audioFormats, untakenAudio: result.untakenAudio, untakenVideo: result.untakenVideo))
+        audioFormats: result.audioFormats, untakenFormats: result.untakenFormats))
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {

@@ -66,12 +66,8 @@ extension ArmComparison {
   /// every arm.
   fileprivate var untakenTexts: [String] {
     let found = arms.names.map { arm in
-      let own = runs.filter { $0.arm == arm }
-      let texts = [("sound", own.flatMap(\.untakenAudio)), ("pictures", own.flatMap(\.untakenVideo))].flatMap {
-        what, untaken in
-        untaken.flatMap { subject, formats in
-          formats.map { "\(ConnectionSubject.text(of: subject)) prefers \($0), and sends no \(what) in it" }
-        }
+      let texts = runs.filter { $0.arm == arm }.flatMap(\.untakenFormats).flatMap { subject, formats in
+        formats.map { "\(ConnectionSubject.text(of: subject)) \($0)" }
       }
       return (arm: arm, texts: Set(texts))
     }

@@ -10,8 +10,6 @@ final class HeardSpeech {
   private var peers: [(name: String, said: [Int16], heard: [Int16], problem: String?)]
   /// Sound that stands further from its reference than this is not scored, in either direction.
   private static let tolerance = Interval.milliseconds(5)
-  /// Someone speaks where the reference has a frame of 10 ms above -50 dBov.
-  private static let threshold = 0.00316 * 32_768
   /// The problem of a peer that nobody speaks to, which is none of the scorer.
   static let silence = "nothing was said"
 
@@ -69,10 +67,7 @@ final class HeardSpeech {
   }
 
   private static func isSpoken(_ said: [Int16]) -> Bool {
-    stride(from: 0, to: said.count - 479, by: 480).contains { start in
-      let energy = said[start..<start + 480].reduce(0.0) { $0 + Double($1) * Double($1) }
-      return energy >= threshold * threshold * 480
-    }
+    stride(from: 0, to: said.count - 479, by: 480).contains { SpeechMeter.isSpeech(said[$0..<$0 + 480]) }
   }
 
   private static func write(

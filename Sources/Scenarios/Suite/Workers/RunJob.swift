@@ -164,7 +164,7 @@ enum WorkerReply {
           + (result.receptions == Receptions() ? [] : [.init("receptions", result.receptions.json)])
           + Self.times("deeds", result.deeds)
           + Self.words("pictures", result.pictureSizes) + Self.words("formats", result.audioFormats)
-          + Self.words("untaken", result.untakenAudio) + Self.words("untakenVideo", result.untakenVideo)
+          + Self.words("untaken", result.untakenFormats)
           + (result.sentOpus.isEmpty ? [] : [.init("opus", .array(result.sentOpus.map(\.json)))])
           + (result.scores.isEmpty ? [] : [.init("scores", .array(result.scores.map(\.json)))])
           + (result.messages.isEmpty ? [] : [.init("messages", .array(result.messages.map(\.json)))])
@@ -220,8 +220,7 @@ enum WorkerReply {
       result.deeds = Self.times(json["deeds"])
       result.pictureSizes = Self.words(json["pictures"])
       result.audioFormats = Self.words(json["formats"])
-      result.untakenAudio = Self.words(json["untaken"])
-      result.untakenVideo = Self.words(json["untakenVideo"])
+      result.untakenFormats = Self.words(json["untaken"])
       result.sentOpus = json["opus"]?.array?.compactMap { SentOpus(json: $0) } ?? []
       result.scores = json["scores"]?.array?.compactMap { Score(json: $0) } ?? []
       result.messages = json["messages"]?.array?.compactMap { RawMessage(json: $0) } ?? []

@@ -6,7 +6,6 @@ package final class SpeechMeter {
   /// The amount of speech behind a value: an utterance, and several times what STOI needs.
   private static let length = 250
   static let speechInValue = Interval.milliseconds(10) * Int64(length)
-  /// A frame of 10 ms is speech from -50 dBov on.
   private static let threshold = 0.00316 * 32_768
   /// The number of silent frames that are kept after speech, in which what is heard may linger.
   private static let hangover = 10
@@ -33,10 +32,15 @@ package final class SpeechMeter {
     HarnessEvents.logSpectralDistance.name,
   ]
 
+  /// Returns whether somebody speaks in a frame of 10 ms: from -50 dBov on.
+  package static func isSpeech(_ frame: some Collection<Int16>) -> Bool {
+    let energy = frame.reduce(0.0) { $0 + Double($1) * Double($1) }
+    return energy >= threshold * threshold * Double(frame.count)
+  }
+
   /// Takes a frame of what was said, and what was heard in its place.
   package func hear(said frame: [Int16], heard other: [Int16]) {
-    let energy = frame.reduce(0.0) { $0 + Double($1) * Double($1) }
-    if energy >= Self.threshold * Self.threshold * Double(frame.count) {
+    if Self.isSpeech(frame) {
       speech += 1
       silence = 0
     } else {
