@@ -362,7 +362,9 @@ def app_stream_ends(server, program):
     error["condition"] = "system-shutdown"
     start = len(program.lines)
     socket.send(str(error))
-    socket.send(str(Close()))
+    # The app may close the connection as soon as it reads the error (RFC 6120 section 4.9.1.1).
+    with contextlib.suppress(websockets.exceptions.ConnectionClosedOK):
+        socket.send(str(Close()))
     program.wait("alice chat.state disconnected", after=start)
     bob = server.users["bob"]
     bob.send(str(Close()))

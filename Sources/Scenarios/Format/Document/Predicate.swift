@@ -129,8 +129,7 @@ public enum Operand: Sendable, Equatable {
     switch self {
     case .literal: false
     case .wire: true
-    // What an app counts begins anew with the next call.
-    case .value(let path): path.counting == .upward && (path.isStatistic || path.name.hasPrefix("nat."))
+    case .value(let path): path.counting == .upward
     }
   }
 }
