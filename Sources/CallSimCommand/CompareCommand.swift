@@ -122,7 +122,7 @@ struct CompareCommand: ParsableCommand {
       let header = SuiteHeader(plan, environment: .current, options: [])
       let outcome = try runner.run(header)
       if outcome.isInterrupted {
-        Output.error("interrupted: \(outcome.summary.notRun) runs were not made\n")
+        Output.error("interrupted: \(outcome.summary.notRun) runs were not made, and no report was written\n")
         throw ExitStatus.interrupted.code
       }
       rounds.add(outcome.comparisons)
@@ -306,7 +306,7 @@ private struct CompareOutputs {
 
   private let requests: [(kind: Kind, file: String)]
   private let opensPage: Bool
-  /// The files of the requests; nil for standard output.
+  /// The pipes and devices of the requests, which are opened once; nil for files and standard output.
   private var sinks: [FileSink?] = []
 
   init(_ texts: [String], open: Bool) throws {
@@ -327,14 +327,26 @@ private struct CompareOutputs {
     }
   }
 
-  /// Opens every file before the first run, so that a mistyped folder is reported before any run.
+  /// Checks every file before the first run, so that a mistyped folder is reported before any run. What files hold stays
+  /// until there is something to take its place.
   ///
   /// - Parameter inputs: Files that are read, and must not be overwritten.
   mutating func open(inputs: [String]) throws {
     let written = requests.filter { $0.file != "-" }
     try DistinctFiles.check(written.map { ("--report \($0.kind.rawValue)", $0.file) }, inputs: inputs)
-    sinks = try requests.map { $0.file == "-" ? nil : try ReportOutputs.sink($0.file) }
+    sinks = try requests.map { request in
+      guard request.file != "-" else { return nil }
+      let kind = try? FileManager.default.attributesOfItem(atPath: Self.target(of: request.file))[.type]
+      guard let kind = kind as? FileAttributeType, kind != .typeRegular else {
+        try ReportOutputs.check(request.file)
+        return nil
+      }
+      return try ReportOutputs.sink(request.file)
+    }
   }
+
+  /// Returns the path behind symbolic links.
+  private static func target(of path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
 
   /// Whether a report uses standard output.
   var isOutputTaken: Bool { requests.contains { $0.file == "-" } }
@@ -347,10 +359,11 @@ private struct CompareOutputs {
         case .csv: report.csv
         case .json: report.json(.current).description + "\n"
         }
-      guard let sink else {
+      guard request.file != "-" else {
         Output.text(text)
         continue
       }
+      let sink = try sink ?? ReportOutputs.sink(request.file)
       sink.write(text)
       try sink.close()
       if request.kind == .html, opensPage, !OpenCommand.show(request.file) {

@@ -64,17 +64,26 @@ struct ReportOutputs {
 
   /// Opens the file of a report, with the folder that it lacks.
   static func sink(_ path: String) throws -> FileSink {
-    do {
-      return try open(path, mode: .anew)
-    } catch {
-      throw UsageProblem(message: "the report '\(path)' cannot be written: \(error.reason)")
-    }
+    do { return try open(path, mode: .anew) } catch { throw problem(path, error) }
+  }
+
+  /// Checks that a file can be written, and makes the folder that it lacks. What is in the file stays.
+  static func check(_ path: String) throws {
+    makeFolder(of: path)
+    do { try FileSink.check(path: path) } catch { throw problem(path, error) }
+  }
+
+  private static func problem(_ path: String, _ error: FileError) -> UsageProblem {
+    UsageProblem(message: "the report '\(path)' cannot be written: \(error.reason)")
+  }
+
+  private static func makeFolder(of path: String) {
+    // A failure shows when the file is opened.
+    try? FileManager.default.createDirectory(atPath: FileSink.folder(of: path), withIntermediateDirectories: true)
   }
 
   private static func open(_ path: String, mode: FileSink.Mode) throws(FileError) -> FileSink {
-    // A failure shows when the file is opened.
-    let folder = FileSink.folder(of: path)
-    try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    makeFolder(of: path)
     return try FileSink(path: path, mode: mode, keepsEveryLine: true)
   }
 

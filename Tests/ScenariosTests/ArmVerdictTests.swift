@@ -2,6 +2,8 @@ import Formats
 import Testing
 
 @testable import ScenarioFormat
+@testable import ScenarioJudge
+@testable import ScenarioRun
 @testable import ScenarioSuite
 
 /// Which arms are beaten, and which change nothing.
@@ -35,6 +37,34 @@ import Testing
     #expect(CompareText(report, style: .plain).text.contains("\n  none is beaten by another\n"))
     #expect(ComparePage(report, environment: .current).html.contains("<li>none is beaten by another</li>"))
     #expect(report.json(.current)["points"]?.array?.first?["verdict"]?.string == "none is beaten by another")
+  }
+
+  @Test func `what did not hold stands in the text, the page and the JSON`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.bitrate: 64kbps } }",
+      expect: "  - { delta: \(Compared.sent), arms: [b, a], lt: 0B }")
+    let report = CompareReport(
+      try Compared.points(text) { result, arm in if arm == "b", result.seed == 2 { result.verdict = .timeout } })
+    let lines = ["'b': 1 of 3 runs did not pass: 1 timeout", "failed: mean of \(Compared.sent)"]
+    let page = ComparePage(report, environment: .current).html
+    let written = CompareText(report, style: .plain).text
+    for line in lines { #expect(written.contains(line)) }
+    #expect(page.contains("1 of 3 runs did not pass: 1 timeout") && page.contains("failed: mean of"))
+    let finding = report.json(.current)["points"]?.array?.first?["findings"]?.array?.first
+    #expect(finding?["kind"]?.string == "expectation")
+  }
+
+  @Test func `the notes of the JSON lay no arm beside itself`() throws {
+    let arms = "{ a: { alice.audio.codecs: [opus] }, b: { alice.audio.codecs: [red, opus] } }"
+    let report = CompareReport(try Compared.points(Compared.text(arms, measure: "[bob.q.mos]")))
+    let notes = report.json(.current)["points"]?.array?.first?["notes"]?.strings ?? []
+    #expect(!notes.isEmpty && !notes.contains { $0.hasPrefix("'a'") }, "\(notes)")
+  }
+
+  @Test func `arms of which no number has a value are not called alike`() throws {
+    var point = try Self.point("{ a: {}, b: {}, c: {} }")
+    for index in point.numbers.indices { point.numbers[index].samples = ["c": [1: 1, 2: 2, 3: 3]] }
+    #expect(!point.haveEqualNumbers("a", "b"))
   }
 
   @Test func `the confidence is corrected for all pairs of arms and numbers at all points`() throws {

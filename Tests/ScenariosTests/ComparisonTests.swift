@@ -174,6 +174,19 @@ import Testing
     #expect(closing.run == nil)
   }
 
+  @Test func `a measure of the wire may have blanks between its parentheses`() throws {
+    let measures = ["wire.bytes(from: alice, to: bob) rate", "wire.bytes(from:alice) rate", "bob.q.mos"]
+    let names = try measures.map { measure in
+      let overrides = [MeasureOverride.override(measure: measure), ArmOverride.override(name: "x", changes: "")]
+      let file = try #require(Compared.load(Compared.text("{ a: {}, b: {} }"), overrides).scenario)
+      return try #require(file.cells.first?.scenario.expectations.first(where: \.isMeasure)?.delta?.metric)
+    }
+    #expect(
+      names.map { "\($0.value) \($0.statistic)" } == [
+        "wire.bytes(from: alice, to: bob) rate", "wire.bytes(from: alice) rate", "bob.q.mos mean",
+      ])
+  }
+
   @Test func `options add arms, and a single one is compared with the file as it is`() throws {
     let plain = Compared.text("{ a: {}, b: {} }").replacing(
       "compare: { arms: { a: {}, b: {} }, measure: [\(Compared.sent), \(Compared.heard)] }", with: "")
@@ -246,7 +259,7 @@ import Testing
   @Test func `the order flips in a number that some points do not have`() throws {
     let text = Compared.text(
       "{ a: {}, b: {} }", rest: "matrix: { loss: [1%, 2%, 3%] }",
-      expect: "  - { delta: bob.q.mos, arms: [b, a], gt: -9, if: loss > 1% }"
+      expect: "  - { delta: bob.q.mos, arms: [b, a], gt: -3.9, if: loss > 1% }"
     ).replacing(", loss: 5%", with: ", loss: \"${loss}\"")
     var points = try Compared.points(text)
     for (index, gain) in zip([1, 2], [3.0, -1.0]) {
@@ -413,11 +426,20 @@ import Testing
     #expect(CompareReport(try Compared.points(silent)).material != material)
   }
 
-  @Test func `a difference below the last digit is not shown as zero`() throws {
+  @Test func `a small difference of a number without unit has its digits`() throws {
     var point = try #require(Compared.points(Compared.text("{ a: {}, b: {} }", measure: "[bob.q.mos]")).first)
     point.setSamples(["a": [1: 4, 2: 4, 3: 4], "b": [1: 4.00042, 2: 4.00043, 3: 4.00044]])
     let text = CompareText(CompareReport([point]), style: .plain).text
-    #expect(text.contains("bob.q.mos mean +<0.001 [+<0.001, +<0.001]"), "\(text)")
+    #expect(text.contains("bob.q.mos mean +0.00043 [+0.000405, +0.000455]"), "\(text)")
+    #expect(text.contains("4 ± 0   4.00043 ± 2.5e-05\n"), "\(text)")
+  }
+
+  @Test func `a difference below the last digit is not shown as zero`() throws {
+    var point = try #require(
+      Compared.points(Compared.text("{ a: {}, b: {} }", measure: "[bob.q.mouth_to_ear]")).first)
+    point.setSamples(["a": [1: 0, 2: 0, 3: 0], "b": [1: 1e-12, 2: 1.1e-12, 3: 1.2e-12]])
+    let text = CompareText(CompareReport([point]), style: .plain).text
+    #expect(text.contains("bob.q.mouth_to_ear mean +<1ns [+<1ns, +<1ns]"), "\(text)")
   }
 
   @Test func `the page shows every arm and loads nothing`() throws {

@@ -42,6 +42,20 @@ import Vocabulary
     #expect(sums == [100, 100, 101, 250])
   }
 
+  @Test func `a source that ends leaves what it has counted`() {
+    let reader = StatsReader()
+    let path = ValuePath.of("alice", "stats.media-source.video.frames")
+    let sources: [(id: String, frames: Int64)?] = [("a", 100), nil, ("a", 1), ("b", 5), ("b", 6)]
+    let sums = sources.map { source -> Double? in
+      let entries = [source].compactMap(\.self).map {
+        StatsReport.Entry(id: $0.id, type: "media-source", kind: "video", members: [("frames", .integer($0.frames))])
+      }
+      reader.report = { _ in StatsReport(entries: entries) }
+      return reader.number(of: path)
+    }
+    #expect(sums == [100, 100, 101, 106, 107])
+  }
+
   /// Of a counter that stood still a sample below the number at the border would be a restart.
   @Test(arguments: [77_304.573_000_000_4, 0.123_456_789_4, 1e-12])
   func `a time read at a border is as precise as a sample of it`(_ seconds: Double) {

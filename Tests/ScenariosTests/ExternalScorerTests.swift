@@ -37,6 +37,12 @@ import Testing
     #expect(try problem(command).hasPrefix("the last word of its output is no number"))
   }
 
+  @Test(arguments: ["echo 1e308", "echo -2e100", "echo 1e-320"])
+  func `a score beyond what can be averaged is none`(command: String) throws {
+    #expect(try problem(command).hasPrefix("a score is 0, or has a magnitude of 1e-100 to 1e100: "))
+    #expect(try scorer("echo 0").score(in: "/").get() == 0)
+  }
+
   @Test func `a program that hangs is ended with what it has started`() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: file) }
@@ -135,6 +141,16 @@ import Testing
     #expect(SpeechAlignment.lag(said: said, heard: heard) == .milliseconds(20))
     #expect(SpeechAlignment.lag(said: said, heard: Array(repeating: 0, count: 48_000)) == nil)
     #expect(SpeechAlignment.lag(said: said, heard: said.reversed()) == nil)
+  }
+
+  /// 440 Hz at 48 kHz, heard at the same time with a fraction of a sample between, or late.
+  @Test(arguments: [(0.0, 0), (0.3, 0), (4.2, 0), (-5.1, 0), (48, 1)])
+  func `a tone, which is alike at every period, stands at the nearest of them`(late: Double, milliseconds: Int) throws {
+    let tone = { (shift: Double) in
+      (0..<96_000).map { Int16(8_000 * sin(2 * Double.pi * 440 * (Double($0) - shift) / 48_000)) }
+    }
+    let lag = try #require(SpeechAlignment.lag(said: tone(0), heard: tone(late)))
+    #expect(abs(lag.seconds * 1_000 - Double(milliseconds)) < 0.6)
   }
 
   @Test func `who hears nobody speak is not scored, which is no lack`() throws {
@@ -249,6 +265,12 @@ import Testing
     ] as [(String, Double?)])
   func `a score is a decimal number`(output: String, score: Double?) {
     #expect(ExternalScorer.number(in: output) == score)
+  }
+
+  @Test(arguments: [(0, "0"), (4.1234, "4.123"), (0.0123, "0.0123"), (-0.002019, "-0.00202"), (2e-5, "2e-05")])
+  func `a small score has digits too`(value: Double, text: String) {
+    let number = ArmComparison.Number(kind: .score(scorer: "mse", peer: "bob", Window()))
+    #expect(number.text(of: value) == text)
   }
 
   @Test func `scores are numbers to compare, and a missing one is a gap that is named`() throws {

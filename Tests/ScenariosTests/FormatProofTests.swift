@@ -154,6 +154,20 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("bob.q.mos", "gte: -4", "E431"), ("bob.q.mos", "gt: 4", "E417"), ("bob.q.mos", "gte: -3.9", nil),
+      ("bob.q.concealment", "lte: 100%", "E431"), ("bob.q.concealment", "lt: 100%", nil),
+      ("bob.stats.inbound-rtp.audio.packetsLost", "gt: -1000", nil),
+    ] as [(String, String, String?)])
+  func `a difference has bounds that some of its values meet`(value: String, bound: String, code: String?) {
+    let codes = FormatTest.load(
+      expect: "  - { delta: \(value), arms: [b, a], \(bound) }",
+      rest: "compare: { arms: { a: {}, b: {} } }\nmedia: synthetic"
+    ).diagnostics.filter { $0.code.severity == .error }.map(\.code.rawValue)
+    #expect(codes == [code].compactMap(\.self))
+  }
+
   @Test func `predicates with more values than can be tried are left alone`() {
     let parts = (1...40).map { "bob.selected.local.port == \($0 * 10) or alice.selected.local.port == \($0)" }
     let text = parts.joined(separator: " or ") + " or bob.audible or not bob.audible or alice.call.id == x"

@@ -28,6 +28,28 @@ import Testing
     #expect(found == [])
   }
 
+  @Test func `after a change of codec what was lost before still counts`() throws {
+    let found = try findings(
+      """
+      peers:
+        alice: { profile: knotos, network: home, audio: { codecs: [PCMU, opus], fec: false } }
+        bob: { profile: knotos, network: home, audio: { codecs: [opus, PCMU], fec: false } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { at: 1s, do: bob.accept }
+        - { at: 2s, fault: link.set, link: bob/home, direction: rx, loss: { kind: script, times: [[200ms, 320ms]], period: 1s }, for: 8s }
+        - { at: 10s, do: bob.ice-restart }
+        - { mark: changed, at: 10500ms }
+        - { mark: later, at: 11s }
+        - { mark: clean, at: 15500ms }
+        - { id: bye, at: 17s, do: alice.hangup }
+      expect:
+        - { metric: bob.q.mos, stat: max, window: [changed, later], lt: 3.5 }
+        - { metric: bob.q.mos, stat: min, window: [clean, bye], gt: 4.3 }
+      """)
+    #expect(found == [])
+  }
+
   @Test func `after a change of codec the score has the new one's bit rate, and statistics stay honest`() throws {
     let found = try findings(
       """

@@ -28,6 +28,52 @@ import Testing
     return try #require(result.findings.first).actual
   }
 
+  @Test func `what was lost of a track counts when it is published anew`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      peers:
+        alice: { profile: twilio, network: home, devices: { mic: tone }, audio: { fec: false }, settings: { turn-off: unpublish } }
+        bob: { profile: twilio, network: home, audio: { fec: false } }
+      timeline:
+        - { at: 0s, do: alice.connect, room: s }
+        - { at: 0s, do: bob.connect, room: s }
+        - { at: 2s, fault: link.set, link: bob/home, direction: rx, loss: { kind: script, times: [[200ms, 320ms]], period: 1s }, for: 8s }
+        - { at: 10s, do: alice.mic-off }
+        - { at: 10500ms, do: alice.mic-on }
+        - { mark: again, at: 11500ms }
+        - { mark: later, at: 12500ms }
+        - { id: bye, at: 14s, do: alice.disconnect }
+      expect:
+        - { metric: bob.q.mos, stat: max, window: [again, later], lt: 3.6 }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
+  @Test func `what a source has counted until its track is unpublished is counted`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      peers:
+        alice: { profile: twilio, network: home, settings: { turn-off: unpublish } }
+        bob: { profile: twilio, network: home }
+      timeline:
+        - { at: 0s, do: alice.connect, room: s }
+        - { at: 0s, do: bob.connect, room: s }
+        - { mark: settled, at: 3s }
+        - { at: 9100ms, do: alice.mic-off }
+        - { mark: off, at: 12s }
+        - { id: bye, at: 14s, do: alice.disconnect }
+      expect:
+        - { metric: alice.stats.media-source.audio.totalSamplesDuration, stat: delta, window: [settled, off], gt: 6.05s, lt: 6.15s }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   /// Another fault that begins at any time of an interruption hides nothing of it.
   @Test(arguments: [(9_050, 3.0), (9_150, 2.9), (11_500, 0.5)])
   func `recovery counts from the last fault of an interruption`(other: Int, seconds: Double) throws {

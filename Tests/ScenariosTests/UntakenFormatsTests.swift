@@ -32,6 +32,28 @@ import Testing
     #expect(try Self.lines(everywhere).isEmpty)
   }
 
+  @Test func `a codec that a later offer of the server leaves is told`() throws {
+    let text = """
+      callsim: 1
+      id: t
+      media: synthetic
+      compare:
+        arms: { opus: {}, g711: { alice.audio.codecs: [PCMU, opus] } }
+        measure: [bob.q.mos]
+      peers:
+        alice: { profile: vonage, network: home }
+        bob: { profile: vonage, network: home, audio: { codecs: [opus, PCMU] } }
+      timeline:
+        - { at: 500ms, do: bob.connect, session: pair }
+        - { at: 500ms, do: alice.connect, session: pair }
+        - { id: bye, at: 8s, do: alice.disconnect }
+      expect: invariants
+      """
+    let lines = CodecNotes(try #require(Compared.points(text, seeds: 1).first)).lines
+    #expect(lines.count == 1 && lines[0].hasPrefix("'g711': alice"), "\(lines)")
+    #expect(lines[0].contains(" prefers PCMU, and sends "), "\(lines)")
+  }
+
   @Test func `a codec of pictures that the other side does not take is told`() throws {
     let text = Compared.text(
       "{ a: {}, b: { alice.video.codecs: [AV1, VP8] } }", measure: "[bob.q.mos]", media: "synthetic"

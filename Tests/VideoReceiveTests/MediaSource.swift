@@ -29,6 +29,7 @@ struct MediaSource: ~Copyable {
   let format: VideoFormat
   var random: RandomStream
   var number: UInt16
+  var payloadType: UInt8 = 96
   var timestamp: UInt32 = 0xFFFF_F000
   /// The bytes of each frame, as they are to come out.
   var frames: [[UInt8]] = []
@@ -62,7 +63,7 @@ struct MediaSource: ~Copyable {
     var packets: [Packet] = []
     for place in 0..<count {
       let header = RTPHeader(
-        payloadType: 96, marker: place == count - 1, sequenceNumber: number, timestamp: timestamp, ssrc: 1)
+        payloadType: payloadType, marker: place == count - 1, sequenceNumber: number, timestamp: timestamp, ssrc: 1)
       let datagram = written { output in
         _ = header.write(into: &output)
         _ = packetizer.next(of: bytes.span.bytes, into: &output)

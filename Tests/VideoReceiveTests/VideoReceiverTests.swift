@@ -349,6 +349,25 @@ import Testing
     #expect(outcome.pictures.count == 2)
   }
 
+  @Test func `a packet from before a change of codec that is repaired after it disturbs nothing`() {
+    var receiver = Self.receiver(.vp8) { $0.codecs.append(.init(payloadType: 97, format: .vp9)) }
+    var old = MediaSource(.vp8, number: 100)
+    var new = MediaSource(.vp9)
+    new.payloadType = 97
+    var outcome = Outcome()
+    for packet in old.next(isKeyFrame: true, size: 50) { receiver.receive(packet, at: .zero) }
+    let lost = old.next(isKeyFrame: false, size: 50)
+    (new.number, new.timestamp) = (old.number, old.timestamp)
+    for packet in new.next(isKeyFrame: true, size: 50) { receiver.receive(packet, at: .milliseconds(66)) }
+    for packet in lost {
+      #expect(receiver.receive(packet, isRetransmission: true, at: .milliseconds(80)) == .old)
+    }
+    for packet in new.next(isKeyFrame: false, size: 50) { receiver.receive(packet, at: .milliseconds(99)) }
+    for time in 0...40 { Self.drain(&receiver, &outcome, at: .milliseconds(Int64(time) * 10)) }
+    #expect(outcome.pictures.map(\.data) == [old.frames[0]] + new.frames)
+    #expect(receiver.statistics.framesReceived == 3)
+  }
+
   @Test func `packets of unknown types and damaged ones are counted and change nothing`() {
     var receiver = Self.receiver(.vp8)
     let header = RTPHeader(payloadType: 97, sequenceNumber: 1, timestamp: 1, ssrc: 1)

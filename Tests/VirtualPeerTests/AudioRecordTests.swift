@@ -80,7 +80,8 @@ import Testing
       position.format.repeatedPackets = packets
       record.record(position, over: ssrc == 1 ? "bob" : "carol", at: .zero)
     }
-    #expect(record.formats.mapValues { $0.map(\.repeatedPackets) } == ["bob": [0, 1], "carol": [1, 0]])
+    #expect(record.formats.mapValues { $0.map(\.format.repeatedPackets) } == ["bob": [0, 1], "carol": [1, 0]])
+    #expect(record.formats["bob"]?.map(\.count) == [2, 1])
   }
 
   @Test func `the sound in a packet is that of the stream`() {

@@ -132,6 +132,9 @@ package struct FrameAssembler: Sendable {
   /// Returns a sequence number extended over wraps.
   package func extended(_ number: UInt16) -> Int64 { unwrapper.peek(number) }
 
+  /// Returns whether a packet comes before the newest one that was taken.
+  package func isOlder(_ number: UInt16) -> Bool { unwrapper.last.map { unwrapper.peek(number) < $0 } ?? false }
+
   private enum Place {
     case room(slot: Int, sequence: Int64)
     case refused(Insertion)

@@ -165,6 +165,8 @@ extension VideoReceiver {
     guard let format = settings.codecs.first(where: { $0.payloadType == packet.header.payloadType })?.format else {
       return .unknownPayloadType
     }
+    // Repaired from before the codec changed: as in libwebrtc, the new one goes on.
+    if let assembler, assembler.format != format, assembler.isOlder(packet.header.sequenceNumber) { return .old }
     let bytes = datagram.extracting(packet.payloadRange)
     guard var payload = VideoPayload(parsing: bytes, format: format) else { return .malformed }
     var descriptor: DependencyDescriptor?

@@ -79,8 +79,8 @@ public struct RunResult: Hashable, Sendable {
   /// arms.
   package var audioFormats: [String: [String]] = [:]
 
-  /// What the settings of the peer of each connection prefer, and in which nothing was sent, in words, for the arms of a
-  /// comparison; empty without arms.
+  /// What the settings of the peer of each connection prefer, and in which nothing or little was sent, in words, for the
+  /// arms of a comparison; empty without arms.
   package var untakenFormats: [String: [String]] = [:]
 
   /// What the Opus packets of each peer carried, for the arms of a comparison; empty without arms.

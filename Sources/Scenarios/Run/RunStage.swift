@@ -110,11 +110,11 @@ final class RunStage {
   }
 
   private func note(_ codecs: [String], over subject: String) {
-    sentVideo[subject, default: []].formUnion(codecs)
+    for codec in Set(codecs) { sentVideo[subject, default: [:]][codec, default: 0] += 1 }
   }
 
-  /// The codecs in which pictures were sent over each connection, for the arms of a comparison.
-  private(set) var sentVideo: [String: Set<String>] = [:]
+  /// In how many reports pictures of each codec were sent over each connection, for the arms of a comparison.
+  private(set) var sentVideo: [String: [String: Int]] = [:]
   /// The part of the run that scorers judge; nil without any.
   private(set) var comparedWindow: ObservedWindow?
   /// What pairs the rest of the pictures at the end of the run.

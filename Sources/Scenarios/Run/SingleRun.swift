@@ -130,9 +130,10 @@ public struct SingleRun {
         guard let settings = cell.scenario.peer(peer.name) else { continue }
         for connection in settings.connectionSubjects {
           let formats = peer.audioRecord.formats[connection] ?? []
-          if !formats.isEmpty { result.audioFormats[connection] = formats.map { "\($0)" } }
+          if !formats.isEmpty { result.audioFormats[connection] = formats.map { "\($0.format)" } }
           let untaken =
-            settings.audio.untaken(in: formats) + (settings.video?.untaken(in: stage.sentVideo[connection] ?? []) ?? [])
+            settings.audio.untaken(in: formats)
+            + (settings.video?.untaken(in: stage.sentVideo[connection] ?? [:]) ?? [])
           if !untaken.isEmpty { result.untakenFormats[connection] = untaken }
         }
       }

@@ -26,8 +26,13 @@ package final class AudioRecord {
   private var streams: [UInt32: Stream] = [:]
   /// What the packets of each stream carry, and how.
   private var packets: [UInt32: (sent: OpusPacketCounts, format: SentAudioFormat)] = [:]
-  /// How sound was sent over each connection, by its trace subject, without repetitions.
-  package private(set) var formats: [String: [SentAudioFormat]] = [:]
+  /// A format of sent sound, and how often it was recorded in it.
+  package struct FormatUse {
+    package let format: SentAudioFormat
+    package fileprivate(set) var count = 1
+  }
+  /// How sound was sent over each connection, by its trace subject, each format once.
+  package private(set) var formats: [String: [FormatUse]] = [:]
   /// The sample that the speaker played last for each connection, and the time it began; nil if it was concealed or
   /// none.
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
@@ -64,8 +69,10 @@ package final class AudioRecord {
     let recorded = Recorded(recorded: position, end: now, isSpeech: position.isSent && level >= Self.quietestSpeech)
     if recorded.isSpeech { onSpeech?() }
     let ssrc = position.position.ssrc
-    if packets[ssrc]?.format != position.format, formats[connection]?.contains(position.format) != true {
-      formats[connection, default: []].append(position.format)
+    if let index = formats[connection]?.firstIndex(where: { $0.format == position.format }) {
+      formats[connection]?[index].count += 1
+    } else {
+      formats[connection, default: []].append(FormatUse(format: position.format))
     }
     packets[ssrc] = (position.sent, position.format)
     var stream = streams[ssrc] ?? Stream()

@@ -23,6 +23,8 @@ final class VideoEncodingStream: RetransmittingStream {
   private var nextCapture: Instant?
   private var encoder: VideoEncoder?
   private var videoCodec: VideoCodec
+  /// The negotiated name: all codecs are one where media are modelled.
+  private var codecName: String
   private let random: RandomSource
   private let name: String
   private var packetizer = VideoPacketizer()
@@ -58,6 +60,7 @@ final class VideoEncodingStream: RetransmittingStream {
     self.rid = rid
     self.settings = settings
     videoCodec = video
+    codecName = codec.name
     var sending = RTPSender.Settings(payloadType: codec.payloadType, clockRate: codec.clockRate)
     sending.keepsHistory = codec.feedback.contains(.nack)
     sending.retransmissionQueueLimit = 1_000
@@ -84,7 +87,8 @@ final class VideoEncodingStream: RetransmittingStream {
     rtp.setPayloadType(codec.payloadType)
     rtp.setKeepsHistory(codec.feedback.contains(.nack))
     if let own = codec.retransmissionPayloadType { retransmission?.associate(own, with: codec.payloadType) }
-    guard video != videoCodec else { return }
+    guard codec.name != codecName else { return }
+    codecName = codec.name
     videoCodec = video
     encoder = nil
     lastKeyFrame = nil

@@ -132,9 +132,8 @@ extension DeltaDraft {
       else { return nil }
       delta.precision = bound.value
     }
-    guard let bounds = bounds.bounds(of: type, unit: unit, within: NumberRange(), at: node, &reading) else {
-      return nil
-    }
+    let range = delta.metric.statistic.range(of: delta.metric.value).differences
+    guard let bounds = bounds.bounds(of: type, unit: unit, within: range, at: node, &reading) else { return nil }
     delta.bounds = bounds
     return delta
   }

@@ -25,6 +25,9 @@ struct NumberRange: Equatable {
   /// The range without the restriction to whole numbers, with both ends closed.
   var filled: NumberRange { NumberRange(from: low, to: high) }
 
+  /// The range of the difference between two numbers of this one, and of a mean of differences.
+  var differences: NumberRange { NumberRange(from: low - high, to: high - low) }
+
   func contains(_ number: Double) -> Bool {
     (isLowIn ? number >= low : number > low) && (isHighIn ? number <= high : number < high)
       && (!isWhole || number == number.rounded())

@@ -71,9 +71,11 @@ public struct MeasureOverride: Sendable, Equatable {
   /// Decodes an override; nil when it is about something else.
   init?(_ name: String, _ value: String) {
     guard name.hasPrefix(Self.prefix) else { return nil }
-    let words = value.split(separator: " ").map(String.init)
-    path = words.first ?? ""
-    statistic = words.count > 1 ? words.dropFirst().joined(separator: " ") : nil
+    // A path of the wire may have blanks between parentheses.
+    let end = value.lastIndex(of: ")").map { value.index(after: $0) } ?? value.firstIndex(of: " ") ?? value.endIndex
+    path = String(value[..<end])
+    let rest = value[end...].trimmingPrefix { $0 == " " }
+    statistic = rest.isEmpty ? nil : String(rest)
   }
 
   /// Encodes a measure: a watched value, and its statistic after a blank.

@@ -276,6 +276,7 @@ final class MetricMonitor: Monitor {
     if SpeechLoss.names.union([HarnessEvents.mouthToEar.name]).contains(metric.value.name) {
       return ": there is one every \(StatsSampler.period) while the only other peer of the connection speaks"
     }
+    if metric.value.name == HarnessEvents.recovery.name { return ": there is one after each interruption that ends" }
     return metric.value.isSampled ? ": there is one every \(StatsSampler.period)" : ""
   }
 

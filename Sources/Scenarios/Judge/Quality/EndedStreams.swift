@@ -1,8 +1,8 @@
 internal import Statistics
 
-/// The last statistics of the streams of a connection that have ended.
+/// The last statistics of the streams of a connection that have ended, and of what they carried.
 ///
-/// A report has the streams of the present (W3C webrtc-stats section 8.3). Their counters stay in the sums over a connection's
+/// A report has the streams and the sources of the present (W3C webrtc-stats section 8.3). Their counters stay in the sums over a connection's
 /// streams until it is closed: where a participant leaves, nothing that was received is taken back.
 struct EndedStreams {
   private(set) var entries: [StatsReport.Entry] = []
@@ -15,7 +15,7 @@ struct EndedStreams {
     let received = report.first("transport")?.number("packetsReceived") ?? 0
     if received < self.received { self = EndedStreams() }
     self.received = received
-    let streams = report.entries.filter { $0.type.hasSuffix("-rtp") }
+    let streams = report.entries.filter { $0.type.hasSuffix("-rtp") || $0.type == "media-source" }
     defer { present = streams }
     guard !present.isEmpty || !entries.isEmpty else { return }
     let begun = streams.filter { stream in !present.contains { $0.id == stream.id } }
@@ -27,6 +27,8 @@ struct EndedStreams {
 extension StatsReport.Entry {
   /// Whether it counts on where an earlier object of the stream stopped.
   fileprivate func goesOn(after earlier: Self) -> Bool {
-    ["packetsReceived", "packetsSent"].allSatisfy { (number($0) ?? 0) >= (earlier.number($0) ?? 0) }
+    ["packetsReceived", "packetsSent", "frames", "totalSamplesDuration"].allSatisfy {
+      (number($0) ?? 0) >= (earlier.number($0) ?? 0)
+    }
   }
 }

@@ -21,6 +21,8 @@ struct QualityEstimator {
     var speech: SpeechLoss.Counts?
     /// The samples in a second of ``samples``: 48000 in our stack with every codec, the codec's own rate in libwebrtc.
     var sampleRate: Double
+    /// Of the newest packets.
+    var format: EModel.AudioFormat
   }
 
   /// The duration of the audio in one packet of the remote peer.
@@ -31,7 +33,7 @@ struct QualityEstimator {
   /// Whether both ends are virtual peers, so that the recording and playing time of each sample is known.
   var isMeasured: Bool
   private var history: [Counters] = []
-  private var format = EModel.AudioFormat.opus
+  private var format: EModel.AudioFormat { history.last?.format ?? .opus }
   private var roundTrip: Interval?
   private var measured: Interval?
   private var lastMeasured: Interval?
@@ -50,28 +52,30 @@ struct QualityEstimator {
   /// - Parameters:
   ///   - mouthToEar: the measured delay of the sample that is played now; nil if unknown.
   ///   - speech: what became of the speech that was due to be heard over the connection; nil if unknown.
+  ///   - ended: the streams of the connection that have ended: what they have lost is lost.
   mutating func add(
-    _ report: StatsReport, mouthToEar: Interval?, speech: SpeechLoss.Counts? = nil, at time: Instant
+    _ report: StatsReport, mouthToEar: Interval?, speech: SpeechLoss.Counts? = nil,
+    ended: [StatsReport.Entry] = [], at time: Instant
   ) {
     measured = mouthToEar
     lastMeasured = mouthToEar ?? lastMeasured
     // What comes of several speakers is judged together.
-    func sum(_ member: String) -> Double? { report.sum(member, of: "inbound-rtp", kind: "audio") }
+    func sum(_ member: String) -> Double? { report.sum(member, of: "inbound-rtp", kind: "audio", ended: ended) }
     guard let inbound = report.first("inbound-rtp", kind: "audio"), let samples = sum("totalSamplesReceived"),
       let concealed = sum("concealedSamples"), let events = sum("concealmentEvents"),
       let emitted = sum("jitterBufferEmittedCount"), let packets = sum("packetsReceived"),
       let bytes = sum("bytesReceived"), let delay = sum("jitterBufferDelay")
     else { return }
     let newest = EModel.AudioFormat(mimeType: report.mimeType(of: inbound))
-    // A new connection counts from zero, and a new codec has another bit rate.
-    if let last = history.last, samples < last.samples || newest != format { (history, speechBitrate) = ([], nil) }
-    format = newest
+    // A new connection counts from zero.
+    if let last = history.last, samples < last.samples { (history, speechBitrate) = ([], nil) }
+    if newest != format { speechBitrate = nil }
     history.append(
       Counters(
         time: time, samples: samples, concealed: concealed, events: events, emitted: emitted, packets: packets,
         bytes: sum("fecBytesReceived").map { bytes - $0 } ?? primaryBytes(of: bytes, in: packets), bufferDelay: delay,
         speech: isMeasured && report.hasOneSpeaker ? speech : nil,
-        sampleRate: Self.sampleRate(samples, sum("totalSamplesDuration"))))
+        sampleRate: Self.sampleRate(samples, sum("totalSamplesDuration")), format: newest))
     while history.count > 2, time - history[1].time >= Self.window { history.removeFirst() }
     speechBitrate = bitrate ?? speechBitrate
     if let seconds = report.selectedPair?.number("currentRoundTripTime") {
@@ -156,6 +160,8 @@ struct QualityEstimator {
   /// The bit rate of the speech in the received packets, in kbit/s: lost packets are assumed to have the same. Nil while
   /// there is hardly any.
   private var bitrate: Double? {
+    // Another codec has another bit rate.
+    let history = Array(history.reversed().prefix { $0.format == format }.reversed())
     guard let first = history.first, let last = history.last else { return nil }
     // A packet may last longer than the settings say: before any speech is known, some of it is enough.
     let least = speechBitrate == nil ? Self.somePresence : Self.leastPresence

@@ -38,9 +38,12 @@ package final class StatsReader {
   /// Forgets the streams of a closed connection.
   func forget(_ subject: String) { ended[subject] = nil }
 
+  /// The streams of a subject's connection that have ended.
+  func endedStreams(of subject: String) -> [StatsReport.Entry] { ended[subject]?.entries ?? [] }
+
   /// Returns a value of a report, with what streams have counted that have ended.
   func value(of path: ValuePath, in report: StatsReport) -> StatsReport.Value? {
-    report.value(of: path, ended: ended[path.subject]?.entries ?? [])
+    report.value(of: path, ended: endedStreams(of: path.subject))
   }
 
   /// Notes what becomes of the speech over a connection.

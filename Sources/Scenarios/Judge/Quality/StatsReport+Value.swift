@@ -31,8 +31,10 @@ extension StatsReport {
   }
 
   /// Returns the sum of a member over all objects of a type, and of a kind; nil if none has it as a number.
-  func sum(_ member: String, of type: String, kind: String? = nil) -> Double? {
-    let numbers = entries.filter { $0.type == type && (kind == nil || $0.kind == kind) }.compactMap {
+  ///
+  /// - Parameter ended: the streams of the connection that have ended, for counters.
+  func sum(_ member: String, of type: String, kind: String? = nil, ended: [Entry] = []) -> Double? {
+    let numbers = (ended + entries).filter { $0.type == type && (kind == nil || $0.kind == kind) }.compactMap {
       $0.number(member)
     }
     return numbers.isEmpty ? nil : numbers.reduce(0, +)

@@ -136,7 +136,9 @@ package final class StatsSampler {
       subject.quality.repeatedPackets =
         subject.isForwarded ? 0 : peer?.audio.repeatedPackets(to: subject.owner?.audio) ?? 0
       subject.quality.isMeasured = subject.owner?.stack == .real && peer?.stack == .real
-      subject.quality.add(report, mouthToEar: mouthToEar, speech: subject.loss?.counts, at: time)
+      subject.quality.add(
+        report, mouthToEar: mouthToEar, speech: subject.loss?.counts, ended: statistics.endedStreams(of: name), at: time
+      )
     }
     subject.pictures = pictures.filter(\.isNew)
     noteAges(of: pictures, report, subject, at: time)

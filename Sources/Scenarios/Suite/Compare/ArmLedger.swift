@@ -184,10 +184,11 @@ extension ArmComparison {
     }
     let gaps = gaps.filter { gap in number.map { gap.concerns($0.name) } ?? false }
     guard gaps.isEmpty else {
-      return "\(Wording.count(estimate.count, "pair")) of runs give no interval: "
+      return "\(Wording.count(estimate.count, "pair")) of runs \(estimate.count == 1 ? "gives" : "give") no interval: "
         + gaps.map(\.text).joined(separator: ", ")
     }
-    return "\(Wording.count(estimate.count, "pair")) of runs give no interval; run at least "
+    return
+      "\(Wording.count(estimate.count, "pair")) of runs \(estimate.count == 1 ? "gives" : "give") no interval; run at least "
       + "\(MeanEstimate.leastCount) seeds: seeds: { count: 20 }"
   }
 }

@@ -180,7 +180,9 @@ extension ArmComparison {
   /// Returns whether every number that is compared is as good as equal in every run of two arms, although some differs from seed
   /// to seed, or their runs have equally many events: what sets them apart shows in none of the numbers.
   func haveEqualNumbers(_ first: String, _ second: String) -> Bool {
-    let compared = numbers.filter { !$0.isOfThisMachine && $0.hasSamples }
+    let compared = numbers.filter { number in
+      !number.isOfThisMachine && [first, second].contains { !number.values(of: $0).isEmpty }
+    }
     guard first != second, !compared.isEmpty, compared.allSatisfy({ $0.isNearlyEqual(first, second) }) else {
       return false
     }

@@ -34,7 +34,8 @@ struct CompareChart {
   static let dashes = ["", "7 3", "2 3", "9 3 2 3", "4 4", "1 2"]
 
   static func color(_ style: Int) -> String { "var(--s\(style % 6))" }
-  static func dash(_ style: Int) -> String { dashes[style % dashes.count] }
+  /// Another round of colours has other dashes.
+  static func dash(_ style: Int) -> String { dashes[(style + style / 6) % dashes.count] }
 
   var svg: String {
     let points = lines.flatMap(\.points)

@@ -245,6 +245,7 @@ package struct ComparePage {
     let seeds = Wording.count(compared.seeds.count, "seed")
     out +=
       "<p class=\"\(compared.isPaired ? "soft" : "warning")\">\(seeds), \(StaticPage.escaped(text.channelText(compared)))</p>\n"
+    for line in compared.failureTexts { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }
     for gap in compared.gapTexts { out += "<p class=\"warning\">\(StaticPage.escaped(gap))</p>\n" }
     for line in CodecNotes(compared).lines { out += "<p class=\"soft\">\(StaticPage.escaped(line))</p>\n" }
     for line in compared.unscoredTexts { out += "<p class=\"warning\">\(StaticPage.escaped(line))</p>\n" }

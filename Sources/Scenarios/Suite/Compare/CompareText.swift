@@ -68,6 +68,7 @@ package struct CompareText {
       for line in verdictLines(index, arm) { out += "  \(line)\n" }
     }
     if let line = report.bestLine(index) { out += "  \(line)\n" }
+    for line in point.failureTexts { out += "  \(style.paint(TextStyle.printable(line), .failure))\n" }
     for gap in point.gapTexts { out += "  \(style.paint(TextStyle.printable(gap), .warning))\n" }
     for line in CodecNotes(point).lines { out += "  \(style.paint(TextStyle.printable(line), .warning))\n" }
     for line in point.unscoredTexts { out += "  \(style.paint("no score: \(TextStyle.printable(line))", .failure))\n" }
@@ -90,8 +91,8 @@ package struct CompareText {
     let samples = number.values(of: arm)
     guard !samples.isEmpty else { return "–" }
     let estimate = MeanEstimate(samples, confidence: report.confidence)
-    let mean = number.text(of: Self.rounded(estimate.mean, to: estimate.halfWidth))
-    let text = estimate.halfWidth.map { "\(mean) ± \(number.text(of: Self.rounded($0, to: $0)))" } ?? mean
+    let mean = number.text(ofRounded: Self.rounded(estimate.mean, to: estimate.halfWidth))
+    let text = estimate.halfWidth.map { "\(mean) ± \(number.text(ofRounded: Self.rounded($0, to: $0)))" } ?? mean
     return samples.count == point.seeds.count ? text : "\(text) (n=\(samples.count))"
   }
 
@@ -156,7 +157,7 @@ package struct CompareText {
       // An end beside zero is not shown as zero.
       if rounded == 0, value != 0 { rounded = self.rounded(value, to: abs(value)) }
       let sign = value > 0 ? "+" : value < 0 ? "-" : ""
-      let text = number.text(of: rounded.magnitude)
+      let text = number.text(ofRounded: rounded.magnitude)
       // What is below the last digit that is shown is not shown as zero either.
       return sign + (value != 0 && text == number.text(of: 0) ? "<\(leastText(number))" : text)
     }

@@ -1,4 +1,5 @@
 package import CallCore
+internal import Foundation
 package import ScenarioFormat
 internal import ScenarioJudge
 internal import Vocabulary
@@ -92,9 +93,27 @@ extension ArmComparison {
     package func text(of value: Double) -> String {
       switch kind {
       case .metric(let metric): metric.text(of: value)
-      case .score: Wording.quantity(value, .real)
+      case .score: Self.text(ofScore: value)
       case .processor: Wording.quantity(value, .percentage)
       }
+    }
+
+    /// Returns a value that is rounded already, with its unit, or with all its digits where it has none.
+    func text(ofRounded value: Double) -> String {
+      let isPlain =
+        switch kind {
+        case .metric(let metric): metric.statistic.result(of: metric.value).0 == .real
+        case .score: true
+        case .processor: false
+        }
+      guard isPlain, Int64(exactly: value) == nil else { return text(of: value) }
+      return "\(value)"
+    }
+
+    /// Three decimals, or three digits of what is small: the scale of a score is unknown.
+    private static func text(ofScore value: Double) -> String {
+      let leading = value == 0 ? 0 : Int(log10(value.magnitude).rounded(.down))
+      return Wording.decimal(value, places: min(max(3, 2 - leading), 300))
     }
 
     /// The values of an arm in the order of the seeds.

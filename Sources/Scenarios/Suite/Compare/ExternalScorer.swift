@@ -95,6 +95,10 @@ package struct ExternalScorer: Sendable, Equatable {
     guard let number = Self.number(in: end.output) else {
       return .failure(Problem(message: "the last word of its output is no number" + Self.quoted(end, in: folder)))
     }
+    guard number == 0 || Self.magnitudes.contains(number.magnitude) else {
+      return .failure(
+        Problem(message: "a score is 0, or has a magnitude of 1e-100 to 1e100" + Self.quoted(end, in: folder)))
+    }
     return .success(number)
   }
 
@@ -114,6 +118,9 @@ package struct ExternalScorer: Sendable, Equatable {
   static func file(_ recording: Recording, in folder: String) -> String {
     "\(folder)/\(recording.rawValue).\(recording.isOfPictures ? "y4m" : "wav")"
   }
+
+  /// Of these the squares are numbers too, which intervals take.
+  private static let magnitudes = 1e-100...1e100
 
   /// Returns the last word of the output, if it is a decimal number.
   static func number(in output: String) -> Double? {

@@ -8,8 +8,11 @@ package enum SpeechAlignment {
   private static let reach = 200
   /// Signals that are less alike than this at every shift say nothing about time.
   private static let leastLikeness = 0.5
+  /// Shifts of this share of the greatest likeness are as good: sound that repeats itself is alike at every period.
+  private static let equalShare = 0.98
 
-  /// Returns by how much the heard sound is late; nil if it is too unlike what was said to tell.
+  /// Returns by how much the heard sound is late; nil if it is too unlike what was said to tell. Of shifts that are equally
+  /// good it is the least.
   ///
   /// - Parameters:
   ///   - said: What was said, at 48 kHz.
@@ -21,13 +24,24 @@ package enum SpeechAlignment {
     let middle = reach..<reach + count
     let energy = sum(said, said, middle, 0) * sum(heard, heard, middle, 0)
     guard energy > 0 else { return nil }
-    var best = (lag: 0, product: 0.0)
-    for lag in -reach...reach {
-      let product = sum(said, heard, middle, lag)
-      if product > best.product { best = (lag, product) }
-    }
-    guard best.product / energy.squareRoot() >= leastLikeness else { return nil }
-    return .nanoseconds(Int64(best.lag) * 1_000_000_000 / Int64(rate))
+    let products = (-reach...reach).map { sum(said, heard, middle, $0) }
+    let peaks = products.indices.map { peak(products, at: $0) }
+    guard let best = products.indices.max(by: { products[$0] < products[$1] }),
+      products[best] / energy.squareRoot() >= leastLikeness,
+      let nearest = peaks.indices.filter({ peaks[$0] ?? 0 >= equalShare * products[best] })
+        .min(by: { abs($0 - reach) < abs($1 - reach) })
+    else { return nil }
+    return .nanoseconds(Int64(nearest - reach) * 1_000_000_000 / Int64(rate))
+  }
+
+  /// Returns the height of a peak between samples, by the parabola through three of them; nil beside a peak.
+  private static func peak(_ products: [Double], at index: Int) -> Double? {
+    let here = products[index]
+    let before = index > 0 ? products[index - 1] : here
+    let after = index + 1 < products.count ? products[index + 1] : here
+    guard here >= before, here >= after else { return nil }
+    let curve = before - 2 * here + after
+    return curve < 0 ? here - (after - before) * (after - before) / (8 * curve) : here
   }
 
   private static func sum(_ a: [Double], _ b: [Double], _ range: Range<Int>, _ lag: Int) -> Double {
