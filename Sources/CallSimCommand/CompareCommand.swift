@@ -96,14 +96,17 @@ struct CompareCommand: ParsableCommand {
     var points = rounds.points
     if let baseline { for index in points.indices { _ = points[index].setBaseline(baseline) } }
     let report = CompareReport(points, confidence: confidence, correlatingWith: references(scorers, points))
-    try requests.write(report)
+    // A disk that is full takes no page, but a terminal takes the text.
+    let written = Result { try requests.write(report) }
     if !requests.isOutputTaken {
       Output.text(CompareText(report, environment: .current, style: Output.style(for: 1)).text)
     }
     let words =
       overrides.flatMap { [$0.option, $0.argument] }
       + (chosen.words + chosen.seedWords).flatMap { $0.split(separator: " ", maxSplits: 1).map(String.init) }
-    throw tell(points, scorers, status, options: words).code
+    let told = tell(points, scorers, status, options: words)
+    try written.get()
+    throw told.code
   }
 
   /// Plays rounds until every difference is as precise as its file asks, or all seeds are used.
@@ -316,7 +319,8 @@ private struct CompareOutputs {
         let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
         throw UsageProblem(message: "--report takes kind=FILE with a kind of \(kinds), not '\(text)'")
       }
-      return (kind, parts[1])
+      // Opened by its name, standard output would be written from its beginning again.
+      return (kind, ["/dev/stdout", "/dev/fd/1"].contains(parts[1]) ? "-" : parts[1])
     }
     opensPage = open
     if requests.count(where: { $0.file == "-" }) > 1 {

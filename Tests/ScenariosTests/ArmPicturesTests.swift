@@ -90,7 +90,7 @@ import Testing
         Compared.points(
           Compared.text(
             "{ a: {}, b: { alice.audio.ptime: 60ms } }",
-            expect: "  - { delta: bob.q.mos, arms: [b, a], gt: -5, lt: 5 }", measure: "[bob.q.mos]")
+            expect: "  - { delta: bob.q.mos, arms: [b, a], gt: -3.9, lt: 3.9 }", measure: "[bob.q.mos]")
         ) { result, arm in
           if arm == "b" { result.receptions.heard[Self.alice] = nil }
         }.first)

@@ -42,14 +42,20 @@ import Testing
   @Test func `what did not hold stands in the text, the page and the JSON`() throws {
     let text = Compared.text(
       "{ a: {}, b: { alice.audio.bitrate: 64kbps } }",
-      expect: "  - { delta: \(Compared.sent), arms: [b, a], lt: 0B }")
-    let report = CompareReport(
-      try Compared.points(text) { result, arm in if arm == "b", result.seed == 2 { result.verdict = .timeout } })
-    let lines = ["'b': 1 of 3 runs did not pass: 1 timeout", "failed: mean of \(Compared.sent)"]
+      expect: """
+          - { delta: \(Compared.sent), arms: [b, a], lt: 0B }
+          - { metric: \(Compared.heard), stat: last, lt: 2, severity: warn }
+          - { metric: \(Compared.sent), stat: last, lt: 30kB }
+        """)
+    let report = CompareReport(try Compared.points(text))
+    let lines = [
+      "'b': 3 of 3 runs did not pass (3 fail): metric", "'a': 3 of 3 runs with a warning: metric",
+      "failed: mean of \(Compared.sent)",
+    ]
     let page = ComparePage(report, environment: .current).html
     let written = CompareText(report, style: .plain).text
-    for line in lines { #expect(written.contains(line)) }
-    #expect(page.contains("1 of 3 runs did not pass: 1 timeout") && page.contains("failed: mean of"))
+    for line in lines { #expect(written.contains(line), "\(written)") }
+    #expect(page.contains("3 of 3 runs did not pass (3 fail)") && page.contains("failed: mean of"))
     let finding = report.json(.current)["points"]?.array?.first?["findings"]?.array?.first
     #expect(finding?["kind"]?.string == "expectation")
   }

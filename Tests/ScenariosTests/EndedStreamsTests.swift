@@ -5,6 +5,7 @@ import Testing
 import Vocabulary
 
 @testable import ScenarioJudge
+@testable import ScenarioRun
 
 /// What streams have counted that a connection no longer has.
 @Suite struct EndedStreamsTests {
@@ -40,6 +41,30 @@ import Vocabulary
   @Test func `a stream that begins again under its identifier leaves what it has counted`() {
     let sums = Self.sums([([("a", 100)], 100), ([], 100), ([("a", 1)], 101), ([("a", 150)], 250)])
     #expect(sums == [100, 100, 101, 250])
+  }
+
+  @Test func `a section that receives alone has no source that counts`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      peers:
+        alice: { profile: vonage, network: home }
+        bob: { profile: vonage, network: home }
+      timeline:
+        - { at: 0s, do: alice.create-session, session: pair, mode: relayed }
+        - { at: 1s, do: bob.connect, session: pair }
+        - { at: 1s, do: alice.connect, session: pair }
+        - { mark: settled, at: 4s }
+        - { at: 8100ms, do: alice.unpublish }
+        - { at: 11s, do: alice.publish }
+        - { mark: late, at: 14s }
+        - { id: bye, at: 15s, do: alice.disconnect }
+      expect:
+        - { metric: alice.stats.media-source.audio.totalSamplesDuration, stat: delta, window: [settled, late], gt: 6.9s, lt: 7.15s }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
   }
 
   @Test func `a source that ends leaves what it has counted`() {

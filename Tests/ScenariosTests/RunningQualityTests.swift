@@ -28,6 +28,28 @@ import Testing
     return try #require(result.findings.first).actual
   }
 
+  @Test func `what was on its way when a call ended is no loss of the next one`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      peers:
+        alice: { profile: knotos, network: internet, devices: { mic: tone }, audio: { ptime: 40ms } }
+        bob: { profile: knotos, network: internet, devices: { mic: tone } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { at: 1s, do: bob.accept }
+        - { at: 4s, do: alice.hangup }
+        - { id: again, at: 6s, do: alice.call, to: bob }
+        - { at: 7s, do: bob.accept }
+        - { id: bye, at: 10s, do: alice.hangup }
+      expect:
+        - { metric: bob.q.concealment, stat: max, window: [again, bye], eq: 0% }
+      """)
+    #expect(result.verdict == .pass, "\(result.findings)")
+  }
+
   @Test func `what was lost of a track counts when it is published anew`() throws {
     let result = try play(
       """

@@ -96,9 +96,10 @@ final class RunStage {
       if let seen = outputs.seen { pairPictures(in: window, seen) }
     }
     let keep = { [unowned self, unowned world, unowned sampler] (subject: String, isClosing: Bool) in
+      defer { if isClosing { world.connectionClosed(subject) } }
       let isRead = sampler.reads(subject)
       guard isRead || context.scenario.arms != nil, let report = world.statistics(of: subject) else { return }
-      note(report.sentVideoCodecs, over: subject)
+      sentVideo[subject, default: SentVideo()].take(report, isClosing: isClosing)
       guard isRead else { return }
       sampler.keep(report, of: subject, isClosing: isClosing)
     }
@@ -109,12 +110,8 @@ final class RunStage {
     context.statistics.afterEvent = { [unowned simulator] in simulator.afterEvent($0) }
   }
 
-  private func note(_ codecs: [String], over subject: String) {
-    for codec in Set(codecs) { sentVideo[subject, default: [:]][codec, default: 0] += 1 }
-  }
-
-  /// In how many reports pictures of each codec were sent over each connection, for the arms of a comparison.
-  private(set) var sentVideo: [String: [String: Int]] = [:]
+  /// In which codecs pictures were sent over each connection, for the arms of a comparison.
+  private(set) var sentVideo: [String: SentVideo] = [:]
   /// The part of the run that scorers judge; nil without any.
   private(set) var comparedWindow: ObservedWindow?
   /// What pairs the rest of the pictures at the end of the run.

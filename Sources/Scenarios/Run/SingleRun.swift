@@ -133,7 +133,7 @@ public struct SingleRun {
           if !formats.isEmpty { result.audioFormats[connection] = formats.map { "\($0.format)" } }
           let untaken =
             settings.audio.untaken(in: formats)
-            + (settings.video?.untaken(in: stage.sentVideo[connection] ?? [:]) ?? [])
+            + (settings.video?.untaken(in: stage.sentVideo[connection]?.frames ?? [:]) ?? [])
           if !untaken.isEmpty { result.untakenFormats[connection] = untaken }
         }
       }

@@ -23,6 +23,8 @@ final class World {
   /// The service by which servers push to devices.
   let pushes = PushService()
   private var folder: String?
+  /// Are called with each connection that closes.
+  private var restarts: [(_ connection: String) -> Void] = []
   private let certificates: ServerCertificates
   let dataChannelLedger = DataChannelLedger()
   /// The clock of the timeline and the samplers, which belongs to no peer.
@@ -180,11 +182,15 @@ final class World {
     return origin(of: position.ssrc, timestamp: position.timestamp) != nil
   }
 
+  /// Notes that a connection is closed: what the next one brings goes on with nothing that was said before.
+  func connectionClosed(_ connection: String) { for restart in restarts { restart(connection) } }
+
   /// Calls `body` with all that a peer hears over a connection from now on, and what was said, wherever that was.
   func pairSpeech(over connection: String, _ body: @escaping (HeardPiece) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     for other in peers { other.audioRecord.keepSound() }
     var mix = HeardMix()
+    restarts.append { if $0 == connection { mix = HeardMix() } }
     peer.audioRecord.listen(to: connection) { [unowned self] heard, places in
       mix.hear(heard, from: places, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }, body)
     }
@@ -194,6 +200,7 @@ final class World {
   func followSpeech(over connection: String, _ body: @escaping (_ isSpeech: Bool, _ isHeard: Bool) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     var pairing = SpeechPairing<Void>()
+    restarts.append { if $0 == connection { pairing = SpeechPairing() } }
     peer.audioRecord.follow(connection) { [unowned self] in pair(&pairing, $0, from: $1, body) }
   }
 
@@ -202,6 +209,7 @@ final class World {
     to name: String, _ body: @escaping (_ connection: String, _ isSpeech: Bool, _ isHeard: Bool) -> Void
   ) {
     var pairings: [String: SpeechPairing<Void>] = [:]
+    restarts.append { pairings[$0] = nil }
     peer(name)?.audioRecord.followAll { [unowned self] connection, count, place in
       pair(&pairings[connection, default: SpeechPairing()], count, from: place) { body(connection, $0, $1) }
     }

@@ -55,7 +55,9 @@ final class AudioChannel {
   func record(_ samples: Span<Int16>) {
     guard state.track != nil else { return }
     let channels = configuration.audio.stereo ? 2 : 1
-    source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count / channels)
+    if state.track?.source != nil {
+      source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count / channels)
+    }
     guard !isHeard else {
       send?.append(samples)
       return
@@ -68,7 +70,9 @@ final class AudioChannel {
   func record(_ level: AudioLevel, duration: Interval) {
     guard state.track != nil else { return }
     let level = isHeard ? level : .silence
-    source.add(peak: level.linear, samples: Int(duration.nanoseconds * 48 / 1_000_000))
+    if state.track?.source != nil {
+      source.add(peak: level.linear, samples: Int(duration.nanoseconds * 48 / 1_000_000))
+    }
     send?.append(level, duration: duration)
   }
 

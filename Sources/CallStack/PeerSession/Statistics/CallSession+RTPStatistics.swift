@@ -46,9 +46,10 @@ extension CallSession {
     "S\(letter(of: kind))\(track.number)"
   }
 
-  /// Returns the statistics of a channel's source, whether it is sent or not; nil without a track.
+  /// Returns the statistics of a channel's source, whether it is sent or not; nil where the sender has none (W3C
+  /// webrtc-stats, RTCMediaSourceStats), as in a section that receives alone.
   func source(of channel: MediaChannel) -> StatsReport.Entry? {
-    guard let track = channel.state.track else { return nil }
+    guard let track = channel.state.track, track.source != nil else { return nil }
     var members = StatsMembers()
     members.add("trackIdentifier", track.sender.trackID)
     switch channel {
@@ -94,7 +95,8 @@ extension CallSession {
     members.add("ssrc", Int64(send.ssrc))
     members.add("rid", send.video?.rid)
     members.add("mid", send.state.mid)
-    members.add("mediaSourceId", send.state.track.map { Self.sourceIdentifier($0, kind) })
+    let track = send.state.track.flatMap { $0.source == nil ? nil : $0 }
+    members.add("mediaSourceId", track.map { Self.sourceIdentifier($0, kind) })
     members.add("transportId", "T")
     members.add("codecId", codec.map { Self.identifier(of: $0, "O") })
     members.add("remoteId", isReported ? remoteID : nil)

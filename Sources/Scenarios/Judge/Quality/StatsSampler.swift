@@ -150,6 +150,7 @@ package final class StatsSampler {
     guard let subject = subjects.first(where: { $0.name == name }) else { return }
     statistics.note(report, of: name)
     guard isClosing else { return }
+    subject.loss?.restart()
     for path in subject.wanted where path.counting != nil { write(path, report, subject) }
   }
 

@@ -30,6 +30,9 @@ package struct ArmComparison: Sendable {
     package let audioFormats: [String: [String]]
     /// What the peer of each connection prefers, and in which nothing was sent, in words.
     package let untakenFormats: [String: [String]]
+    /// The checks of which the run has a finding, warnings apart.
+    package let failures: [String]
+    package let warnings: [String]
   }
 
   /// The id of the cells without the arm: `id[loss=5%]`.
@@ -80,7 +83,9 @@ package struct ArmComparison: Sendable {
         traceHash: result.traceHash, eventCount: result.eventCount, isMediaReceived: result.isMediaReceived,
         material: result.material,
         receptions: result.receptions, deeds: result.deeds, pictureSizes: result.pictureSizes,
-        audioFormats: result.audioFormats, untakenFormats: result.untakenFormats))
+        audioFormats: result.audioFormats, untakenFormats: result.untakenFormats,
+        failures: result.findings.filter { $0.kind != .warning }.map(\.title).inOrderOfAppearance,
+        warnings: result.findings.filter { $0.kind == .warning }.map(\.title).inOrderOfAppearance))
     // Measures first: a difference that has a condition is not expected at every point.
     let expectations = cell.scenario.expectations.filter(\.isDelta)
     for expectation in expectations.filter(\.isMeasure) + expectations.filter({ !$0.isMeasure }) {

@@ -48,7 +48,7 @@ extension CompareReport {
   private static func json(_ run: ArmComparison.Run) -> JSON {
     [
       "arm": .string(run.arm), "seed": .unsigned(run.seed), "verdict": .string(run.verdict.rawValue),
-      "cpuSeconds": .number(run.cpuSeconds),
+      "failures": .strings(run.failures), "warnings": .strings(run.warnings), "cpuSeconds": .number(run.cpuSeconds),
     ]
   }
 

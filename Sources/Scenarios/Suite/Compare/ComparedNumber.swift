@@ -98,16 +98,16 @@ extension ArmComparison {
       }
     }
 
-    /// Returns a value that is rounded already, with its unit, or with all its digits where it has none.
+    /// Returns a value that is rounded already, with its unit, and with all its digits where that is none or dB.
     func text(ofRounded value: Double) -> String {
-      let isPlain =
-        switch kind {
-        case .metric(let metric): metric.statistic.result(of: metric.value).0 == .real
-        case .score: true
-        case .processor: false
-        }
-      guard isPlain, Int64(exactly: value) == nil else { return text(of: value) }
-      return "\(value)"
+      guard Int64(exactly: value) == nil else { return text(of: value) }
+      switch kind {
+      case .metric(let metric):
+        let (type, unit) = metric.statistic.result(of: metric.value)
+        return type == .real ? "\(value)" + (unit.map { " \($0)" } ?? "") : text(of: value)
+      case .score: return "\(value)"
+      case .processor: return text(of: value)
+      }
     }
 
     /// Three decimals, or three digits of what is small: the scale of a score is unknown.

@@ -24,7 +24,7 @@ package final class SpeechLoss {
   /// all of one weight.
   private static let length = 25
   private var shares: [Double] = []
-  private var lostInShare = 0
+  private var (framesInShare, lostInShare) = (0, 0)
 
   init(over connection: String) { self.connection = connection }
 
@@ -48,10 +48,16 @@ package final class SpeechLoss {
     isLosing = isLost
     guard isSpeech else { return }
     counts.frames += 1
+    framesInShare += 1
     if isLost { lostInShare += 1 }
-    guard counts.frames % Self.length == 0 else { return }
+    guard framesInShare == Self.length else { return }
     shares.append(Double(lostInShare) / Double(Self.length))
-    lostInShare = 0
+    (framesInShare, lostInShare) = (0, 0)
+  }
+
+  /// Begins anew with the next connection; the counts go on.
+  func restart() {
+    (framesInShare, lostInShare, lostBeforeHeard, lostSinceHeard, isLosing) = (0, 0, 0, 0, false)
   }
 
   /// Returns the share of lost frames in each 250 ms of speech since the last time.
