@@ -69,11 +69,7 @@ package final class AudioRecord {
     let recorded = Recorded(recorded: position, end: now, isSpeech: position.isSent && level >= Self.quietestSpeech)
     if recorded.isSpeech { onSpeech?() }
     let ssrc = position.position.ssrc
-    if let index = formats[connection]?.firstIndex(where: { $0.format == position.format }) {
-      formats[connection]?[index].count += 1
-    } else {
-      formats[connection, default: []].append(FormatUse(format: position.format))
-    }
+    formats[connection, default: []].note(position.format)
     packets[ssrc] = (position.sent, position.format)
     var stream = streams[ssrc] ?? Stream()
     streams[ssrc] = nil
@@ -189,5 +185,15 @@ package final class AudioRecord {
   private static func instant(of timestamp: UInt32, before frame: Recorded) -> Instant {
     let ticks = Int64(Int32(bitPattern: frame.timestamp &- timestamp))
     return frame.end - Interval(nanoseconds: ticks * 1_000_000_000 / Int64(max(1, frame.recorded.clockRate)))
+  }
+}
+
+extension [AudioRecord.FormatUse] {
+  fileprivate mutating func note(_ format: SentAudioFormat) {
+    if let index = firstIndex(where: { $0.format == format }) {
+      self[index].count += 1
+    } else {
+      append(AudioRecord.FormatUse(format: format))
+    }
   }
 }

@@ -49,13 +49,13 @@ final class AudioChannel {
 
   // MARK: Samples
 
-  var isHeard: Bool { isEnabled && state.track?.source != nil }
+  var isHeard: Bool { isEnabled && state.attachedTrack != nil }
 
   /// Takes samples of the track's source, or silence in their place while the track is disabled.
   func record(_ samples: Span<Int16>) {
     guard state.track != nil else { return }
     let channels = configuration.audio.stereo ? 2 : 1
-    if state.track?.source != nil {
+    if state.attachedTrack != nil {
       source.add(peak: isHeard ? peakMagnitude(samples) : 0, samples: samples.count / channels)
     }
     guard !isHeard else {
@@ -70,7 +70,7 @@ final class AudioChannel {
   func record(_ level: AudioLevel, duration: Interval) {
     guard state.track != nil else { return }
     let level = isHeard ? level : .silence
-    if state.track?.source != nil {
+    if state.attachedTrack != nil {
       source.add(peak: level.linear, samples: Int(duration.nanoseconds * 48 / 1_000_000))
     }
     send?.append(level, duration: duration)

@@ -21,7 +21,9 @@ final class ChannelState {
   /// The parameters of its encodings; never empty.
   var encodings = [EncodingParameters()]
   /// Whether a sender has nothing to send although it may (W3C `replaceTrack(null)`, `active`).
-  var isSuspended: Bool { track?.source == nil || !encodings[0].isActive }
+  var isSuspended: Bool { attachedTrack == nil || !encodings[0].isActive }
+  /// The local track while it has a source.
+  var attachedTrack: LocalTrack? { track?.source == nil ? nil : track }
   /// Whether we stopped the transceiver.
   var isStopped = false
   /// The remote track's identifier.

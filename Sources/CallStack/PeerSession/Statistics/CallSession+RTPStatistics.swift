@@ -49,7 +49,7 @@ extension CallSession {
   /// Returns the statistics of a channel's source, whether it is sent or not; nil where the sender has none (W3C
   /// webrtc-stats, RTCMediaSourceStats), as in a section that receives alone.
   func source(of channel: MediaChannel) -> StatsReport.Entry? {
-    guard let track = channel.state.track, track.source != nil else { return nil }
+    guard let track = channel.state.attachedTrack else { return nil }
     var members = StatsMembers()
     members.add("trackIdentifier", track.sender.trackID)
     switch channel {
@@ -95,8 +95,7 @@ extension CallSession {
     members.add("ssrc", Int64(send.ssrc))
     members.add("rid", send.video?.rid)
     members.add("mid", send.state.mid)
-    let track = send.state.track.flatMap { $0.source == nil ? nil : $0 }
-    members.add("mediaSourceId", track.map { Self.sourceIdentifier($0, kind) })
+    members.add("mediaSourceId", send.state.attachedTrack.map { Self.sourceIdentifier($0, kind) })
     members.add("transportId", "T")
     members.add("codecId", codec.map { Self.identifier(of: $0, "O") })
     members.add("remoteId", isReported ? remoteID : nil)

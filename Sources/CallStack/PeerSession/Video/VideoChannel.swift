@@ -84,7 +84,7 @@ final class VideoChannel {
 
   /// Takes a picture of the track's source, and sends it if that is possible.
   func record(_ input: inout VideoInput, isSendable: Bool, into pacer: inout Pacer, at now: Instant) {
-    guard state.track?.source != nil else { return }
+    guard state.attachedTrack != nil else { return }
     source.count(input.size, at: now)
     guard isSendable, let send, send.isActive else { return }
     guard !isEnabled else { return send.send(&input, into: &pacer, at: now) }

@@ -19,12 +19,12 @@ package struct SentVideo {
         continue
       }
       let before = sent[stream.id] ?? 0
-      frames[codec, default: 0] += Int(clamping: total >= before ? total - before : total)
+      let new = total >= before ? total - before : total
+      if new > 0 { frames[codec, default: 0] += Int(clamping: new) }
       sent[stream.id] = total
     }
     // The next connection may give its streams the same names.
     if isClosing { sent = [:] }
-    frames = frames.filter { $0.value > 0 }
   }
 }
 

@@ -183,7 +183,7 @@ extension ArmComparison {
     let compared = numbers.filter { number in
       !number.isOfThisMachine && [first, second].contains { !number.values(of: $0).isEmpty }
     }
-    guard first != second, !compared.isEmpty, compared.allSatisfy({ $0.isNearlyEqual(first, second) }) else {
+    guard !compared.isEmpty, compared.allSatisfy({ $0.isNearlyEqual(first, second) }) else {
       return false
     }
     return haveEqualEventCounts(first, second) || compared.contains { Set($0.values(of: first)).count > 1 }
@@ -217,6 +217,7 @@ extension ArmComparison {
 
   /// Returns in what two arms are as good as one; nil if they are not.
   func likeness(_ first: String, _ second: String) -> Likeness? {
+    guard first != second else { return nil }
     if areEqual(first, second) { return .events }
     if haveEqualNumbers(first, second) { return .numbers }
     return sendAlike(first, second) ? .sound : nil
@@ -230,7 +231,9 @@ extension ArmComparison {
 
   /// Says of an arm that it is as good as an earlier one, where neither is the baseline; nil if it is none.
   func twinText(_ arm: String) -> String? {
-    arms.names.prefix { $0 != arm }.lazy.filter { $0 != arms.baseline }.compactMap { idleText(arm, besides: $0) }.first
+    guard arm != arms.baseline else { return nil }
+    return arms.names.prefix { $0 != arm }.lazy.filter { $0 != arms.baseline }.compactMap { idleText(arm, besides: $0) }
+      .first
   }
 
   private func idleText(_ arm: String, besides other: String) -> String? {

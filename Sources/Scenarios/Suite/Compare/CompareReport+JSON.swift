@@ -38,8 +38,7 @@ extension CompareReport {
       "runs": .array(point.runs.map(Self.json)), "unscored": .strings(point.unscoredTexts),
       "opus": .object(point.arms.names.map { JSON.Member($0, .array(point.sentOpus(of: $0).map(\.json))) }),
       "notes": .strings(
-        point.arms.names.filter { $0 != point.arms.baseline }.compactMap { point.idleText($0) ?? point.twinText($0) }
-          + CodecNotes(point).lines),
+        point.arms.names.compactMap { point.idleText($0) ?? point.twinText($0) } + CodecNotes(point).lines),
       "findings": .array(point.findings.map(\.json)),
       "numbers": .array(point.numbers.indices.map { json(ofNumber: $0, at: index) }),
     ]
