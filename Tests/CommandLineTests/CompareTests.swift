@@ -66,6 +66,25 @@ import Testing
     #expect(outcome.output.contains("seeds 1-6, 42, 99"), "\(outcome.output)")
   }
 
+  @Test func `a report stays as it is where the comparison is interrupted`() throws {
+    let workspace = try Workspace([
+      "scenarios/a.yaml": Self.text(media: "real", expect: Self.difference), "c.csv": "old",
+    ])
+    // The scorer is run by a worker, whose parent is the program.
+    let outcome = try workspace.run(
+      "compare", "-q", "--seeds", "2000", "--report", "csv=c.csv", "--scorer",
+      "interrupt=: {ref} {deg}; kill -INT $(cut -d ' ' -f 4 /proc/$PPID/stat)")
+    #expect(outcome.status == 130, "\(outcome)")
+    #expect(try workspace.text("c.csv") == "old")
+  }
+
+  @Test func `a report that cannot be written does not take the tables with it`() throws {
+    let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "synthetic", expect: Self.difference)])
+    let outcome = try workspace.run("compare", "-q", "--report", "csv=/dev/full")
+    #expect(outcome.status == 4 && outcome.errors.contains("/dev/full: not everything could be written"), "\(outcome)")
+    #expect(outcome.output.contains("b against a"), "\(outcome.output)")
+  }
+
   @Test func `a scorer's numbers stand beside the others, and one that fails is named`() throws {
     let workspace = try Workspace(["scenarios/a.yaml": Self.text(media: "real", expect: Self.difference)])
     let outcome = try workspace.run(

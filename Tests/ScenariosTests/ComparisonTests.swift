@@ -402,6 +402,15 @@ import Testing
     #expect(difference?["pairs"] == 0)
   }
 
+  @Test(arguments: ["silence", "tone"])
+  func `microphones that differ are told, also where sound is modelled`(microphone: String) throws {
+    let text = Compared.text("{ a: {}, b: { alice.devices.mic: \(microphone) } }")
+    let point = try #require(Compared.points(text, seeds: 1).first)
+    #expect(point.gapTexts.contains { $0.contains("their microphones or cameras differ") })
+    let same = try #require(Compared.points(Compared.text("{ a: {}, b: {} }"), seeds: 1).first)
+    #expect(!same.gapTexts.contains { $0.contains("microphones") })
+  }
+
   @Test func `a report names its seeds, the processor and what was encoded`() throws {
     let text = Compared.text("{ a: {}, b: { alice.audio.ptime: 60ms } }")
     let modelled = CompareReport(try Compared.points(text))

@@ -8,8 +8,7 @@ import Testing
 @Suite struct PicturePairingTests {
   private let size = PictureSize(64, 48)
 
-  /// Plays captures and shows in order: a number alone is taken, one after `see` is seen. Returns the number of each
-  /// taken picture with that of the seen one, -1 for black.
+  /// Plays captures and shows in order. Returns the number of each taken picture with that of the seen one, -1 for black.
   private func pairs(_ events: [Event], cameras: Int = 1) throws -> [[Int]] {
     let records = (0..<cameras).map { _ in VideoRecord() }
     let size = try #require(size)
@@ -20,9 +19,11 @@ import Testing
     }
     for event in events {
       switch event {
-      case .take(let number): pairing.take(number, from: records[0])
+      case .take(let number): pairing.take(number, isBlack: false, from: records[0])
+      case .blacken(let number): pairing.take(number, isBlack: true, from: records[0])
       case .see(let number):
         pairing.see(GeneratedVideo(.movingBars, size: size).frame(number), number: number, from: records[0])
+      case .seeBlack(let number): pairing.see(VideoFrame(filled: size), number: number, from: records[0])
       case .end: pairing.finish()
       }
     }
@@ -31,7 +32,9 @@ import Testing
 
   private enum Event {
     case take(UInt32)
+    case blacken(UInt32)
     case see(UInt32)
+    case seeBlack(UInt32)
     case end
   }
 
@@ -46,6 +49,13 @@ import Testing
 
   @Test func `before the first picture the screen is black`() throws {
     #expect(try pairs([.take(1), .take(2), .see(2)]) == [[1, -1], [2, 2]])
+  }
+
+  @Test func `black that is sent in place of a picture is black in both, and what stands until it comes is not`() throws
+  {
+    #expect(
+      try pairs([.take(1), .see(1), .blacken(2), .blacken(3), .seeBlack(3), .take(4), .see(4)])
+        == [[1, 1], [-1, 1], [-1, -1], [4, 4]])
   }
 
   @Test func `a screen that stands still is scored to the end`() throws {

@@ -28,4 +28,26 @@ import Testing
       """)
     #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
   }
+
+  @Test func `modelled video begins with a key frame in the codec that a renegotiation chose`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      peers:
+        alice: { profile: knotos, network: wifi, video: { codecs: [VP8, H264], frame_rate: 10 } }
+        bob: { profile: knotos, network: wifi, video: { codecs: [H264, VP8] }, devices: { camera: none } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { at: 1s, do: bob.accept }
+        - { mark: settled, at: 3s }
+        - { at: 4s, do: bob.ice-restart }
+        - { id: bye, at: 8s, do: alice.hangup }
+      expect:
+        - { metric: alice.stats.outbound-rtp.video.keyFramesEncoded, stat: delta, window: [settled, bye], eq: 1 }
+        - { metric: bob.stats.inbound-rtp.video.freezeCount, stat: delta, window: [settled, bye], eq: 0 }
+      """)
+    #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
+  }
 }

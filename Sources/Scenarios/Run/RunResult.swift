@@ -58,8 +58,7 @@ public struct RunResult: Hashable, Sendable {
   /// Whether any peer received media, noted for the arms of a comparison alone.
   package var isMediaReceived = false
 
-  /// A hash over the sound and the pictures that devices had to encode, for the arms of a comparison; nil where media
-  /// are modelled.
+  /// A hash over the sound and the pictures that devices had to encode, for the arms of a comparison; nil without arms.
   package var material: UInt64?
 
   /// Who heard and saw whom, and when, for the arms of a comparison; empty without arms.

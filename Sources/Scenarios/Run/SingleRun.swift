@@ -163,13 +163,13 @@ public struct SingleRun {
     return deeds
   }
 
-  /// Returns a hash over what all devices have to encode, for the arms of a comparison; nil where media are modelled.
+  /// Returns a hash over what all devices have to encode, for the arms of a comparison; nil without arms.
   private func material(_ world: World) -> UInt64? {
-    guard cell.scenario.arms != nil, cell.scenario.media == .real else { return nil }
+    guard cell.scenario.arms != nil else { return nil }
     var hash = FNV1a()
     for peer in world.peers {
       hash.mix(peer.name.utf8)
-      hash.mix(word: peer.materialHash)
+      hash.mix(word: peer.materialHash(hasPictures: cell.scenario.media == .real))
     }
     return hash.value
   }

@@ -295,16 +295,18 @@ final class World {
     let pairing = PicturePairing(cameras: cameras, body)
     for camera in cameras {
       let next = camera.onCapture
-      camera.onCapture = { [unowned camera] number in
-        next?(number)
-        if isInside() { pairing.take(number, from: camera) }
+      camera.onCapture = { [unowned camera] number, isBlack in
+        next?(number, isBlack)
+        if isInside() { pairing.take(number, isBlack: isBlack, from: camera) }
       }
     }
     let next = peer.videoRecord.onShow
     peer.videoRecord.onShow = { [unowned self] shown, picture, other in
       next?(shown, picture, other)
-      guard other == connection, let (camera, _, _) = taken(shown) else { return }
-      pairing.see(picture, number: shown.contentID, from: camera)
+      guard other == connection, let (camera, shown, _) = taken(shown), let number = camera.number(of: shown) else {
+        return
+      }
+      pairing.see(picture, number: number, from: camera)
     }
     return pairing.finish
   }

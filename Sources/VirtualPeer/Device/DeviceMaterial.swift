@@ -3,14 +3,18 @@ internal import Formats
 internal import Pictures
 
 extension VirtualPeer {
-  /// A hash over what the device has to encode, whichever settings encode it and whenever: the first five seconds of
-  /// the microphone or all of a recording, and the first picture of the camera with one of a second later. Real media
-  /// alone consists of samples.
-  package var materialHash: UInt64 {
+  /// Returns a hash over what the device has to encode, whichever settings encode it and whenever: the first five seconds
+  /// of the microphone or all of a recording, and the first picture of the camera with one of a second later.
+  ///
+  /// - Parameter hasPictures: whether pictures have a content. Modelled ones have none; modelled sound follows the microphone:
+  ///   in silence next to nothing is sent.
+  package func materialHash(hasPictures: Bool) -> UInt64 {
     var hash = FNV1a()
     let random = connections.random
     hash.mix(word: (device.settings.mayRecord ? device.settings.microphone : .silence).hash(random))
-    if device.settings.hasVideo, let camera = device.settings.camera { hash.mix(word: camera.hash(random)) }
+    if hasPictures, device.settings.hasVideo, let camera = device.settings.camera {
+      hash.mix(word: camera.hash(random))
+    }
     return hash.value
   }
 }

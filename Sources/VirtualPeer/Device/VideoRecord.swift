@@ -1,4 +1,5 @@
 package import CallCore
+internal import PeerSession
 package import Pictures
 
 /// Capture times of a peer's camera pictures, and the picture that its screen shows. Only a simulator knows both.
@@ -7,7 +8,8 @@ package final class VideoRecord {
   package struct Shown: Hashable, Sendable {
     package var ssrc: UInt32
     package var timestamp: UInt32
-    package let contentID: UInt32
+    /// The number that the picture itself shows; nil for black ones, and for those too small for one.
+    package let contentID: UInt32?
     package let at: Instant
   }
 
@@ -15,10 +17,18 @@ package final class VideoRecord {
   private static let capacity = 1_024
   /// Half a second of shown pictures at 60 Hz.
   private static let shownCapacity = 30
-  /// The capture times, each at its number modulo the capacity.
-  private var captured: [(id: UInt32, at: Instant)?] = Array(repeating: nil, count: capacity)
-  /// The sources of video that this peer sends.
-  private var sources: [UInt32] = []
+  /// A picture that the camera took.
+  private struct Capture {
+    let id: UInt32
+    let at: Instant
+    /// Whether no track sends it, but black in its place.
+    let isBlack: Bool
+  }
+  /// The captures, each at its number modulo the capacity.
+  private var captured: [Capture?] = Array(repeating: nil, count: capacity)
+  private var last: Capture?
+  /// The RTP timestamps of pictures, each at its number modulo the capacity, for each source of video that this peer sends.
+  private var sources: [UInt32: [(id: UInt32, timestamp: UInt32)?]] = [:]
   /// What is shown of one received source.
   private struct Screen {
     /// The pictures shown last, the newest at the end.
@@ -36,8 +46,9 @@ package final class VideoRecord {
   /// The size of the pictures that it takes now.
   private var size: PictureSize?
 
-  /// Called with the number of every picture that the camera takes.
-  package var onCapture: ((UInt32) -> Void)?
+  /// Called with the number of every picture that the camera takes for a track, and whether all tracks send black in its
+  /// place.
+  package var onCapture: ((_ number: UInt32, _ isBlack: Bool) -> Void)?
   /// Called with every picture that is shown, modelled ones too.
   package var onShown: ((Shown) -> Void)?
   /// Called with every picture that is shown for a connection, by its trace subject; not with modelled ones.
@@ -55,18 +66,26 @@ package final class VideoRecord {
     painters.last { $0.first <= contentID }.flatMap(\.video)
   }
 
-  func record(_ contentID: UInt32, at now: Instant) {
-    onCapture?(contentID)
+  /// Notes a picture of the camera.
+  ///
+  /// - Parameter sends: whether a track sends it; false if all send black in its place, and nil without a track.
+  func record(_ contentID: UInt32, at now: Instant, sends: Bool?) {
+    if let sends { onCapture?(contentID, !sends) }
     if let size, takenSizes.last != size { takenSizes.append(size) }
-    captured[Int(contentID) % Self.capacity] = (contentID, now)
+    let capture = Capture(id: contentID, at: now, isBlack: sends == false)
+    captured[Int(contentID) % Self.capacity] = capture
+    last = capture
   }
 
-  func send(_ source: UInt32) {
-    if !sources.contains(source) { sources.append(source) }
+  /// Notes the last picture of a source, which may be older than that of the camera.
+  func send(_ sent: SentPicture) {
+    if sources[sent.ssrc] == nil { sources[sent.ssrc] = Array(repeating: nil, count: Self.capacity) }
+    guard let last, last.at == sent.captured else { return }
+    sources[sent.ssrc]?[Int(last.id) % Self.capacity] = (last.id, sent.timestamp)
   }
 
   /// Returns whether a stream is one of this peer's camera.
-  package func sends(_ ssrc: UInt32) -> Bool { sources.contains(ssrc) }
+  package func sends(_ ssrc: UInt32) -> Bool { sources[ssrc] != nil }
 
   func show(_ shown: Shown, _ picture: VideoFrame?, over connection: String) {
     var screen = screens[connection, default: [:]].removeValue(forKey: shown.ssrc) ?? Screen(shown: [])
@@ -86,10 +105,13 @@ package final class VideoRecord {
   /// Returns the camera picture of a number; nil for modelled ones.
   package func original(_ contentID: UInt32) -> VideoFrame? { painter(of: contentID)?.frame(contentID) }
 
-  /// Returns a camera picture as it was taken; nil for one of another peer, and for modelled ones.
+  /// Returns a camera picture as it was taken; nil for one of another peer, for black ones, and for modelled ones.
   package func original(of picture: Shown) -> VideoFrame? {
-    captureTime(of: picture) == nil ? nil : original(picture.contentID)
+    capture(of: picture).flatMap { $0.isBlack ? nil : original($0.id) }
   }
+
+  /// Returns the number of a picture; nil for one of another peer, and for one older than the record.
+  package func number(of picture: Shown) -> UInt32? { capture(of: picture)?.id }
 
   /// Returns the sources of which pictures were shown for a connection, by its trace subject.
   package func shownSources(over connection: String) -> [UInt32] { (screens[connection] ?? [:]).keys.sorted() }
@@ -106,9 +128,14 @@ package final class VideoRecord {
 
   /// Returns the capture time of a picture; nil for one of another peer, and for one older than the record.
   package func captureTime(of picture: Shown) -> Instant? {
-    guard sources.contains(picture.ssrc), let entry = captured[Int(picture.contentID) % Self.capacity],
-      entry.id == picture.contentID
-    else { return nil }
-    return entry.at
+    capture(of: picture)?.at
+  }
+
+  /// A picture is known by the number that it shows, and one without by its RTP timestamp.
+  private func capture(of picture: Shown) -> Capture? {
+    guard let sent = sources[picture.ssrc] else { return nil }
+    let number = picture.contentID ?? sent.lazy.compactMap(\.self).first { $0.timestamp == picture.timestamp }?.id
+    guard let number, let capture = captured[Int(number) % Self.capacity], capture.id == number else { return nil }
+    return capture
   }
 }

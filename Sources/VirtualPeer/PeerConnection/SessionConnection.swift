@@ -288,8 +288,11 @@ final class SessionConnection: PeerConnection {
 
   func sendVideo(_ input: VideoInput) {
     driver.sendVideo(input)
-    for source in driver.session.sentVideoSources { environment.videoRecord.send(source) }
+    for sent in driver.session.sentPictures { environment.videoRecord.send(sent) }
   }
+
+  /// Whether a track sends the pictures of the camera and not black ones; nil if none has a source.
+  var sendsPictures: Bool? { driver.session.sendsPictures }
 
   /// Shows a picture of a remote track.
   func show(_ frame: RenderedVideoFrame) {
@@ -302,9 +305,8 @@ final class SessionConnection: PeerConnection {
       shownPicture = picture
       recording?.take(picture)
     }
-    guard let contentID = frame.contentID else { return }
     environment.videoRecord.show(
-      VideoRecord.Shown(ssrc: frame.ssrc, timestamp: frame.timestamp, contentID: contentID, at: frame.rendered),
+      VideoRecord.Shown(ssrc: frame.ssrc, timestamp: frame.timestamp, contentID: frame.contentID, at: frame.rendered),
       frame.picture, over: subject)
   }
 

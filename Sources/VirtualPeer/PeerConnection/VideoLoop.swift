@@ -108,7 +108,8 @@ final class VideoLoop {
     let now = clock.now
     environment.device.checkShown(at: now)
     guard capture.source != nil, isSent, !environment.device.isPictureMissing else { return }
-    environment.videoRecord.record(number, at: now)
+    let sends = lines.compactMap { $0.connection?.sendsPictures }
+    environment.videoRecord.record(number, at: now, sends: sends.isEmpty ? nil : sends.contains(true))
     let size = capture.size
     let input = VideoInput(contentID: number, size: size, captured: now, frameRate: capture.sentFrameRate) {
       [video = capture.video] in

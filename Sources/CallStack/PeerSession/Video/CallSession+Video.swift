@@ -18,12 +18,22 @@ extension CallSession {
     (hasKeys || isUnprotected) && ice.sendingPath(at: now) != nil
   }
 
-  /// The sources of video that were sent, without those that only repair.
-  package var sentVideoSources: [UInt32] {
-    media.channels.flatMap { channel -> [UInt32] in
+  /// The last picture of every source of video, without the sources that only repair.
+  package var sentPictures: [SentPicture] {
+    media.channels.flatMap { channel -> [SentPicture] in
       guard case .video(let video) = channel else { return [] }
-      return (video.send?.encodings ?? []).filter(\.hasSent).map(\.ssrc)
+      return (video.send?.encodings ?? []).compactMap(\.sentPicture)
     }
+  }
+
+  /// Whether a track sends the pictures of the camera; false if all that have a source send black ones in their place, and
+  /// nil if none has a source.
+  package var sendsPictures: Bool? {
+    var sends: Bool?
+    for case .video(let channel) in media.channels where channel.state.attachedTrack != nil {
+      sends = sends ?? false || channel.isEnabled
+    }
+    return sends
   }
 
   /// Enables or disables a sender's video track; a disabled track sends black pictures (W3C `track.enabled`).

@@ -200,6 +200,12 @@ final class VideoEncodingStream: RetransmittingStream {
 
   var ssrc: UInt32 { rtp.ssrc }
   var hasSent: Bool { rtp.outbound.packetsSent > 0 }
+  /// The last picture that was encoded.
+  var sentPicture: SentPicture? {
+    lastCapture.map {
+      SentPicture(ssrc: ssrc, timestamp: rtp.timestamp(of: $0.mediaTime), captured: $0.captured)
+    }
+  }
   /// The SSRCs that the remote side may know.
   let sources: [UInt32]
 

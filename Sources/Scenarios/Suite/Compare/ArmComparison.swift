@@ -18,7 +18,7 @@ package struct ArmComparison: Sendable {
     package let eventCount: UInt64
     /// Whether any peer received media.
     package let isMediaReceived: Bool
-    /// A hash over the sound and the pictures that devices had to encode; nil where media are modelled.
+    /// A hash over the sound and the pictures that devices had to encode.
     package let material: UInt64?
     /// Who heard and saw whom, and when.
     package let receptions: Receptions
@@ -41,6 +41,7 @@ package struct ArmComparison: Sendable {
   package var title: String? { entry.title }
   package var why: String? { entry.cell.scenario.why }
   package var scenarioID: String { entry.cell.scenario.id }
+  var hasRealMedia: Bool { entry.cell.scenario.media == .real }
   /// The variables of the matrix, without the arm.
   package var assignments: [(variable: String, value: String)] { entry.cell.pointAssignments }
   package private(set) var arms: Scenario.Arms

@@ -8,7 +8,7 @@ extension CompareReport {
 
   /// A hash over what devices had to encode in all runs; nil where media are modelled.
   package var material: UInt64? {
-    let hashes = Set(points.flatMap(\.runs).compactMap(\.material)).sorted()
+    let hashes = Set(points.filter(\.hasRealMedia).flatMap(\.runs).compactMap(\.material)).sorted()
     guard !hashes.isEmpty else { return nil }
     var whole = FNV1a()
     for hash in hashes { whole.mix(word: hash) }
