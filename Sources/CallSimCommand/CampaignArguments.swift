@@ -14,6 +14,9 @@ struct CampaignArguments: ParsableArguments {
     help: ArgumentHelp("Begin no more runs after so long: 10min, 90s; findings are reduced then.", valueName: "90s"))
   var wall: String?
 
+  @Flag(help: "Begin no more runs after the first finding, which is reduced then.")
+  var failFast = false
+
   @Option(
     help: ArgumentHelp(
       "Where findings and finished parts are kept; a search that was interrupted goes on there.", valueName: "folder"))
@@ -102,6 +105,7 @@ struct CampaignArguments: ParsableArguments {
       options.jobs = jobs.count
       options.reductionLimit = shrink
       options.shard = try shard.map(RunCommand.parseShard)
+      options.failFast = failFast
       options.wall = try wall.map { try ReplayCommand.time($0, of: "--wall") - .zero }
       return options
     }

@@ -25,6 +25,20 @@ import Testing
     #expect(lines.allSatisfy { $0.count == 2 && $0[1].hasSuffix(").") })
   }
 
+  @Test func `a search may end at its first finding, and goes on there later`() throws {
+    let workspace = try Workspace(["scenarios/ring.yaml": Self.ring])
+    let search = { (options: [String]) in
+      try Program.run(
+        ["fuzz", "scenarios", "--exhaustive", "--moves", "drop,action", "--jobs", "1", "--shrink", "0"] + options,
+        in: workspace.path, environment: ["CALLSIM_PLANT": "ringTimerForgotten"])
+    }
+    let first = try search(["--fail-fast"])
+    #expect(first.status == 5 && first.output.contains("\n1 of "), "\(first)")
+    let rest = try search([])
+    let counts = try #require(rest.output.firstMatch(of: /\n(\d+) of (\d+) rows/)).output
+    #expect(rest.status == 5 && counts.1 == counts.2, "\(rest)")
+  }
+
   /// Alice's hangup is lost.
   private static let ring = """
     callsim: 1

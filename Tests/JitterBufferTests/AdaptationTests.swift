@@ -45,6 +45,14 @@ import Testing
     #expect(playback.targetDelay == .milliseconds(target))
   }
 
+  @Test(arguments: [PacketDuration.ms40, .ms60])
+  func `redundancy of what the packet before brought is not late`(duration: PacketDuration) {
+    var talker = Talker(duration, redundancy: true)
+    let playback = Playback()
+    playback.run(talker.stream(200), until: .zero + duration.interval * 199)
+    #expect(playback.targetDelay == .milliseconds(20))
+  }
+
   @Test func `a packet that comes after its redundancy has come already`() {
     var talker = Talker(redundancy: true)
     let playback = Playback()

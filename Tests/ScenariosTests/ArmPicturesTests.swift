@@ -72,6 +72,22 @@ import Testing
     #expect(CompareText(CompareReport([point]), style: .plain).text.contains(text))
   }
 
+  @Test(arguments: ["real", "synthetic"])
+  func `an arm whose camera is off for longer gains nothing by its black pictures`(media: String) throws {
+    let video =
+      "alice.video: { codecs: [VP8], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60 }"
+    let text = Compared.text(
+      "{ 3s: { \(video) }, 5s: { \(video) } }",
+      timeline: """
+          - { at: 2500ms, do: alice.camera-off }
+          - { at: "${arm}", do: alice.camera-on }
+        """,
+      measure: "[{ metric: \(Compared.allBytes), stat: rate, window: [2s, bye] }]", media: media)
+    let point = try #require(Compared.points(text).first)
+    #expect(point.deprived.map(\.arm) == ["5s"])
+    #expect(point.deprived.first?.text.contains("pictures of alice") ?? false, "\(point.deprived)")
+  }
+
   @Test func `an arm that lost the sound before a later window gains nothing in it`() throws {
     let text = Compared.text(
       "{ a: {}, b: { alice.audio.ptime: 60ms } }",

@@ -24,6 +24,7 @@ import Testing
       case .see(let number):
         pairing.see(GeneratedVideo(.movingBars, size: size).frame(number), number: number, from: records[0])
       case .seeBlack(let number): pairing.see(VideoFrame(filled: size), number: number, from: records[0])
+      case .begin: pairing.begin(records[0])
       case .end: pairing.finish()
       }
     }
@@ -35,6 +36,7 @@ import Testing
     case blacken(UInt32)
     case see(UInt32)
     case seeBlack(UInt32)
+    case begin
     case end
   }
 
@@ -77,12 +79,13 @@ import Testing
   @Test func `pictures on their way at the end of a call do not hold up the next`() throws {
     let first: [Event] = [.take(1), .see(1), .take(2), .take(3)]
     #expect(
-      try pairs(first + [.take(0), .take(1), .see(1), .take(2), .end])
-        == [[1, 1], [2, 1], [3, 1], [0, -1], [1, 1], [2, 1]])
+      try pairs(first + [.begin, .take(4), .take(5), .see(5), .take(6), .end])
+        == [[1, 1], [2, 1], [3, 1], [4, -1], [5, 5], [6, 5]])
   }
 
   @Test func `a call in which nothing is seen is black, whatever was seen before`() throws {
-    #expect(try pairs([.take(1), .see(1), .take(0), .take(1), .end], cameras: 2) == [[1, 1], [0, -1], [1, -1]])
+    #expect(
+      try pairs([.take(1), .see(1), .begin, .take(2), .take(3), .end], cameras: 2) == [[1, 1], [2, -1], [3, -1]])
   }
 
   @Test func `numbers may begin anew`() throws {

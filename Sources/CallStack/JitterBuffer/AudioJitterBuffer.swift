@@ -90,7 +90,7 @@ package struct AudioJitterBuffer: ~Copyable {
   private var phase = Phase.filling
   private var sequences = SequenceUnwrapper()
   private var timeline = PlayoutTimeline()
-  private var highest: (sequence: Int64, timestamp: Int64)?
+  private var highest: (sequence: Int64, timestamp: Int64, end: Int64)?
   private var firstArrival: Instant?
   private var ssrc: UInt32?
   /// The timestamp after the last decoded sample; nil before the first.
@@ -201,9 +201,9 @@ package struct AudioJitterBuffer: ~Copyable {
     let isInOrder = highest.map { sequence > $0.sequence } ?? true
     if isInOrder, info.redundantSamples > 0, let highest {
       let restored = timestamp - Int64(info.redundantSamples)
-      if restored > highest.timestamp { delays.receiveRedundancy(timestamp: restored, at: now) }
+      if restored >= highest.end { delays.receiveRedundancy(timestamp: restored, at: now) }
     }
-    if isInOrder { highest = (sequence, timestamp) }
+    if isInOrder { highest = (sequence, timestamp, end: timestamp + Int64(info.samplesPerChannel)) }
     // The timestamp of an event is that of its beginning, however long ago.
     if info.isSound { delays.receive(timestamp: timestamp, isInOrder: isInOrder, at: now) }
     var insertion = packets.insert(

@@ -12,8 +12,6 @@ package final class PicturePairing {
     let record: VideoRecord
     /// The pictures that were taken and not seen yet.
     var waiting: [(number: UInt32, isBlack: Bool)] = []
-    /// The number of the picture that was taken last.
-    var last: UInt32?
     /// The picture that was seen last; nil before the first.
     var seen: VideoFrame?
     /// Whether any picture was ever seen.
@@ -28,15 +26,16 @@ package final class PicturePairing {
     self.body = body
   }
 
+  /// Notes that a camera begins to film for another call, in which nothing has been seen yet.
+  package func begin(_ record: VideoRecord) {
+    guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
+    settle(cameras[index].waiting.count, of: index)
+    cameras[index].seen = nil
+  }
+
   /// Notes a picture that a camera takes, or black that is sent in its place.
   package func take(_ number: UInt32, isBlack: Bool, from record: VideoRecord) {
     guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
-    // Numbers begin anew with the next call, in which nothing has been seen yet.
-    if let last = cameras[index].last, Int32(bitPattern: number &- last) <= 0 {
-      settle(cameras[index].waiting.count, of: index)
-      cameras[index].seen = nil
-    }
-    cameras[index].last = number
     cameras[index].waiting.append((number, isBlack))
   }
 

@@ -20,7 +20,10 @@ final class ReceptionWatch {
       peer.audioRecord.onPlay = { [unowned self] position in
         note(position.ssrc, position.timestamp, to: name, in: \.heard)
       }
-      peer.videoRecord.onShown = { [unowned self] shown in note(shown.ssrc, shown.timestamp, to: name, in: \.seen) }
+      peer.videoRecord.onShown = { [unowned self] shown in
+        // In black, which a camera sends that is off, nobody sees anything.
+        if !self.world.isBlack(shown) { note(shown.ssrc, shown.timestamp, to: name, in: \.seen) }
+      }
     }
   }
 

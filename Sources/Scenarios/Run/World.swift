@@ -269,6 +269,11 @@ final class World {
     return peers.first { $0.audioRecord.sends(source) || $0.videoRecord.sends(source) }?.name
   }
 
+  /// Whether a shown picture is a black one, which a track sends whose camera is off.
+  func isBlack(_ shown: VideoRecord.Shown) -> Bool {
+    taken(shown).map { camera, shown, _ in camera.isBlack(shown) } ?? false
+  }
+
   /// Returns the camera that took a shown picture, the picture as that camera's, and when it was taken.
   private func taken(_ shown: VideoRecord.Shown) -> (VideoRecord, VideoRecord.Shown, Instant)? {
     var shown = shown
@@ -294,6 +299,11 @@ final class World {
     }.map(\.videoRecord)
     let pairing = PicturePairing(cameras: cameras, body)
     for camera in cameras {
+      let nextBegin = camera.onBegin
+      camera.onBegin = { [unowned camera] in
+        nextBegin?()
+        pairing.begin(camera)
+      }
       let next = camera.onCapture
       camera.onCapture = { [unowned camera] number, isBlack in
         next?(number, isBlack)

@@ -13,8 +13,8 @@ package final class VideoRecord {
     package let at: Instant
   }
 
-  /// Thirty seconds of pictures at 30 Hz: more than any delay of a picture.
-  private static let capacity = 1_024
+  /// A minute of pictures at 60 Hz: more than any delay of a picture.
+  private static let capacity = 4_096
   /// Half a second of shown pictures at 60 Hz.
   private static let shownCapacity = 30
   /// A picture that the camera took.
@@ -25,7 +25,7 @@ package final class VideoRecord {
     let isBlack: Bool
   }
   /// The captures, each at its number modulo the capacity.
-  private var captured: [Capture?] = Array(repeating: nil, count: capacity)
+  private var captured: [Capture?] = []
   private var last: Capture?
   /// The RTP timestamps of pictures, each at its number modulo the capacity, for each source of video that this peer sends.
   private var sources: [UInt32: [(id: UInt32, timestamp: UInt32)?]] = [:]
@@ -49,12 +49,22 @@ package final class VideoRecord {
   /// Called with the number of every picture that the camera takes for a track, and whether all tracks send black in its
   /// place.
   package var onCapture: ((_ number: UInt32, _ isBlack: Bool) -> Void)?
+  /// Called when the camera begins to film for a call.
+  package var onBegin: (() -> Void)?
   /// Called with every picture that is shown, modelled ones too.
   package var onShown: ((Shown) -> Void)?
   /// Called with every picture that is shown for a connection, by its trace subject; not with modelled ones.
   package var onShow: ((Shown, VideoFrame, _ connection: String) -> Void)?
 
   init() {}
+
+  /// Notes that the camera begins to film for a call.
+  ///
+  /// - Returns: the number of its first picture: no two pictures of a camera have the same.
+  func begin() -> UInt32 {
+    onBegin?()
+    return last.map { $0.id &+ 1 } ?? 0
+  }
 
   /// Says how large the pictures are from a number on, and what paints them.
   func paint(from first: UInt32, _ size: PictureSize, with video: GeneratedVideo?) {
@@ -73,6 +83,7 @@ package final class VideoRecord {
     if let sends { onCapture?(contentID, !sends) }
     if let size, takenSizes.last != size { takenSizes.append(size) }
     let capture = Capture(id: contentID, at: now, isBlack: sends == false)
+    if captured.isEmpty { captured = Array(repeating: nil, count: Self.capacity) }
     captured[Int(contentID) % Self.capacity] = capture
     last = capture
   }
@@ -110,6 +121,9 @@ package final class VideoRecord {
     capture(of: picture).flatMap { $0.isBlack ? nil : original($0.id) }
   }
 
+  /// Whether a picture is a black one that was sent in place of the camera's; false for one of another peer.
+  package func isBlack(_ picture: Shown) -> Bool { capture(of: picture)?.isBlack ?? false }
+
   /// Returns the number of a picture; nil for one of another peer, and for one older than the record.
   package func number(of picture: Shown) -> UInt32? { capture(of: picture)?.id }
 
@@ -133,7 +147,7 @@ package final class VideoRecord {
 
   /// A picture is known by the number that it shows, and one without by its RTP timestamp.
   private func capture(of picture: Shown) -> Capture? {
-    guard let sent = sources[picture.ssrc] else { return nil }
+    guard let sent = sources[picture.ssrc], !captured.isEmpty else { return nil }
     let number = picture.contentID ?? sent.lazy.compactMap(\.self).first { $0.timestamp == picture.timestamp }?.id
     guard let number, let capture = captured[Int(number) % Self.capacity], capture.id == number else { return nil }
     return capture

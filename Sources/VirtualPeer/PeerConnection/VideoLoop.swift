@@ -44,7 +44,7 @@ final class VideoLoop {
     var phases = environment.random.stream("camera-phase")
     let phase = phases.uniform(below: UInt64(1_000_000_000 / settings.frameRate))
     let beginning = clock.now + Interval(nanoseconds: Int64(phase))
-    capture = Self.capture(settings, from: 0, at: beginning, in: environment)
+    capture = Self.capture(settings, from: environment.videoRecord.begin(), at: beginning, in: environment)
     scheduleNext()
   }
 

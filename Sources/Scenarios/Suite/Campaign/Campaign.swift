@@ -18,6 +18,8 @@ public final class Campaign {
     public var jobs = 1
     /// The machine time after which no block is begun.
     public var wall: Interval?
+    /// Whether no run is begun after the first finding. The blocks under way are made anew when the search goes on.
+    public var failFast = false
     /// The share of the blocks to make: its number, counted from 1, and the number of shares.
     public var shard: (index: Int, count: Int)?
     /// The largest number of runs for the reduction of one finding; 0 leaves findings as they are.
@@ -137,6 +139,9 @@ public final class Campaign {
 
   private var isLate: Bool { options.wall.map { ContinuousClock.now - begun >= $0.duration } ?? false }
 
+  /// Whether what was found ends the search.
+  private var isFound: Bool { options.failFast && !progress.buckets.isEmpty }
+
   func pool(_ taskCount: Int) -> WorkerPool {
     var configuration = WorkerPool.Configuration(
       executable: options.executable, arguments: options.workerArguments,
@@ -222,7 +227,7 @@ public final class Campaign {
     var waiting = mine.filter { !done.contains($0) }[...]
     return try pool(waiting.count).run(
       nextTask: { [self] in
-        guard failure == nil, !isLate, let number = waiting.popFirst() else { return nil }
+        guard failure == nil, !isLate, !isFound, let number = waiting.popFirst() else { return nil }
         let block = Block(
           record: BlockRecord(plan: hash, block: number), run: plan.run(0, ofBlock: number, corpus: []))
         blocks[number] = block
@@ -247,7 +252,7 @@ public final class Campaign {
     block.record.add(record)
     block.next += 1
     if block.next == 1, case .result(let result) = outcome { block.first = (block.run, result.traceHash) }
-    guard failure == nil else { return .done }
+    guard failure == nil, !isFound else { return .done }
     guard block.next < plan.size(ofBlock: number) else {
       guard let first = block.first else {
         finish(block)

@@ -114,7 +114,9 @@ struct CompareChart {
   private static func range(_ values: [Double], padding: Double = 0.06) -> ClosedRange<Double> {
     let finite = values.filter(\.isFinite)
     guard let low = finite.min(), let high = finite.max() else { return 0...1 }
-    let width = high > low ? high - low : max(abs(high), 1) * 0.2
+    // What differs by rounding alone is one value: no axis has marks that close.
+    let isWide = high - low > max(abs(low), abs(high)) * 1e-9
+    let width = isWide ? high - low : max(abs(high), 1) * 0.2
     return (low - width * padding)...(high + width * padding)
   }
 
