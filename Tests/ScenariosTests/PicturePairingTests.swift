@@ -1,3 +1,4 @@
+import CallCore
 import Pictures
 import Testing
 
@@ -14,13 +15,12 @@ import Testing
     let size = try #require(size)
     for record in records { record.paint(from: 0, size, with: GeneratedVideo(.movingBars, size: size)) }
     var found: [[Int]] = []
-    let pairing = PicturePairing(cameras: records) { taken, seen in
-      found.append([taken, seen].map { $0.contentID.map(Int.init) ?? -1 })
+    let pairing = PicturePairing(cameras: records) { pair in
+      found.append([pair.taken, pair.seen].map { $0.contentID.map(Int.init) ?? -1 })
     }
     for event in events {
       switch event {
-      case .take(let number): pairing.take(number, isBlack: false, from: records[0])
-      case .blacken(let number): pairing.take(number, isBlack: true, from: records[0])
+      case .take(let number): pairing.take(number, for: .milliseconds(33), from: records[0])
       case .see(let number):
         pairing.see(GeneratedVideo(.movingBars, size: size).frame(number), number: number, from: records[0])
       case .seeBlack(let number): pairing.see(VideoFrame(filled: size), number: number, from: records[0])
@@ -33,7 +33,6 @@ import Testing
 
   private enum Event {
     case take(UInt32)
-    case blacken(UInt32)
     case see(UInt32)
     case seeBlack(UInt32)
     case begin
@@ -53,11 +52,25 @@ import Testing
     #expect(try pairs([.take(1), .take(2), .see(2)]) == [[1, -1], [2, 2]])
   }
 
-  @Test func `black that is sent in place of a picture is black in both, and what stands until it comes is not`() throws
+  @Test func `while a camera is off there is nothing to see, and what comes then stands until the next picture`() throws
   {
     #expect(
-      try pairs([.take(1), .see(1), .blacken(2), .blacken(3), .seeBlack(3), .take(4), .see(4)])
-        == [[1, 1], [-1, 1], [-1, -1], [4, 4]])
+      try pairs([.take(1), .take(2), .see(1), .seeBlack(4), .take(5), .take(6), .see(6)])
+        == [[1, 1], [2, 1], [5, -1], [6, 6]])
+  }
+
+  @Test func `of several cameras all pictures have the size of the largest`() throws {
+    let sizes = [PictureSize(64, 48), PictureSize(32, 24)].compactMap(\.self)
+    let records = sizes.map { size in
+      let record = VideoRecord()
+      record.paint(from: 0, size, with: GeneratedVideo(.movingBars, size: size))
+      return record
+    }
+    var found: [PictureSize] = []
+    let pairing = PicturePairing(cameras: records) { found.append($0.largest) }
+    pairing.take(0, for: .zero, from: records[1])
+    pairing.see(GeneratedVideo(.movingBars, size: sizes[1]).frame(0), number: 0, from: records[1])
+    #expect(found == [sizes[0]])
   }
 
   @Test func `a screen that stands still is scored to the end`() throws {

@@ -103,6 +103,23 @@ import Testing
     #expect(pairs.map(\.fate) == [.played, .replaced, .leftOut, .leftOut, .played])
   }
 
+  @Test(arguments: [(9.0, 900), (10, 1_000), (11, 1_000), (3_600, 1_000)])
+  func `of what was left out for longer than ten seconds the last ten count`(seconds: Double, count: Int) {
+    var pairing = SpeechPairing<Void>(longestGap: 1_000)
+    var lost = 0
+    for sample in [0, 480, 480 + Int(seconds * 48_000) + 480] {
+      // Fifteen seconds before the newest sample are kept.
+      let recorded = { (position: AudioPosition) -> (piece: Bool, end: AudioPosition)? in
+        guard Int(position.timestamp) > sample - 720_000 else { return nil }
+        return (true, Self.position(Int(position.timestamp) + 480))
+      }
+      pairing.pair((), from: .sent(Self.position(sample)), recorded: recorded) { _, fate in
+        if case .leftOut = fate { lost += 1 }
+      }
+    }
+    #expect(lost == count)
+  }
+
   @Test func `the delay of the codec is taken into account`() {
     let sound = Self.tape(delay: .microseconds(6_500)).sound(at: Self.position(960), count: 480)
     #expect(sound?.piece.first == 648)

@@ -49,7 +49,7 @@ package final class SyntheticAudioEncoder {
   package struct Settings: Hashable, Sendable {
     package var packetDuration = PacketDuration.ms20
     package var bitrate = DataRate.kilobitsPerSecond(32)
-    /// Whether every packet repeats the level of the previous one.
+    /// Whether every packet repeats the level of the previous one, unless that was a marker: Opus repeats no pause.
     package var usesInBandFEC = false
     /// Whether silence is reduced to a marker: one packet, and then one every 400 ms as in Opus.
     package var usesDTX = false
@@ -90,7 +90,7 @@ package final class SyntheticAudioEncoder {
     output.append(redundant?.rawValue ?? 0)
     if let bottleneck { output.append(bottleneck) }
     output.append(repeating: 0, count: size - SyntheticCodec.headerSize - (bottleneck == nil ? 0 : 1))
-    previousLevel = level
+    previousLevel = isDTX ? nil : level
     return EncodedAudio(byteCount: size, samplesPerChannel: samples, isDTX: isDTX)
   }
 }

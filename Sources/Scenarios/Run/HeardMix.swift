@@ -15,7 +15,7 @@ struct HeardMix {
     _ heard: [Int16], from places: [PlayedPlace],
     recorded: (AudioPosition) -> (piece: [Int16], end: AudioPosition)?, _ body: (HeardPiece) -> Void
   ) {
-    while pairings.count < places.count { pairings.append(SpeechPairing()) }
+    while pairings.count < places.count { pairings.append(SpeechPairing(longestGap: MicrophoneTape.longestGap)) }
     var due: [(stream: Int, pieces: [(said: [Int16]?, fate: Fate)])] = []
     for (index, place) in places.enumerated() {
       var pieces: [(said: [Int16]?, fate: Fate)] = []

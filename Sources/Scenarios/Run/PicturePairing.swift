@@ -1,17 +1,27 @@
+package import CallCore
 package import Pictures
 package import VirtualPeer
 
+/// A picture that a camera took, and what was seen in its place.
+package struct PicturePair {
+  package let taken: VideoFrame
+  package let seen: VideoFrame
+  /// The time until the camera's next picture.
+  package let duration: Interval
+  /// The largest pictures of all cameras, of those that have begun to film.
+  package let largest: PictureSize
+}
+
 /// Pairs every picture that other peers' cameras take with the one that a peer sees in its place: the same one, or an
-/// older one that still stands where it never comes, and black before the first of each call. Black that is sent in place
-/// of a picture was taken as black.
+/// older one that still stands where it never comes, and black before the first of each call. While a camera is off, there
+/// is nothing to see in its pictures.
 package final class PicturePairing {
-  /// Receives a picture as it was taken, and as it was seen.
-  package typealias Receiver = (_ taken: VideoFrame, _ seen: VideoFrame) -> Void
+  package typealias Receiver = (PicturePair) -> Void
 
   private struct Camera {
     let record: VideoRecord
-    /// The pictures that were taken and not seen yet.
-    var waiting: [(number: UInt32, isBlack: Bool)] = []
+    /// The numbers of pictures that were taken and not seen yet, and how long each was the last.
+    var waiting: [(number: UInt32, duration: Interval)] = []
     /// The picture that was seen last; nil before the first.
     var seen: VideoFrame?
     /// Whether any picture was ever seen.
@@ -33,13 +43,13 @@ package final class PicturePairing {
     cameras[index].seen = nil
   }
 
-  /// Notes a picture that a camera takes, or black that is sent in its place.
-  package func take(_ number: UInt32, isBlack: Bool, from record: VideoRecord) {
+  /// Notes a picture that a camera takes.
+  package func take(_ number: UInt32, for duration: Interval, from record: VideoRecord) {
     guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
-    cameras[index].waiting.append((number, isBlack))
+    cameras[index].waiting.append((number, duration))
   }
 
-  /// Notes the picture that is seen now.
+  /// Notes the picture that is seen now, or the black one that is sent in its place.
   package func see(_ picture: VideoFrame, number: UInt32, from record: VideoRecord) {
     guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
     // Numbers are those of the camera, whose count begins anew after 2^32.
@@ -58,10 +68,14 @@ package final class PicturePairing {
   }
 
   private func settle(_ count: Int, of index: Int) {
-    for (number, isBlack) in cameras[index].waiting.prefix(count) {
-      guard let original = cameras[index].record.original(number) else { continue }
-      let black = VideoFrame(filled: original.size)
-      body(isBlack ? black : original, cameras[index].seen ?? black)
+    let sizes = cameras.compactMap(\.record.size)
+    for (number, duration) in cameras[index].waiting.prefix(count) {
+      guard let taken = cameras[index].record.original(number) else { continue }
+      let largest = sizes.max { $0.width * $0.height < $1.width * $1.height } ?? taken.size
+      body(
+        PicturePair(
+          taken: taken, seen: cameras[index].seen ?? VideoFrame(filled: taken.size), duration: duration,
+          largest: largest))
     }
     cameras[index].waiting.removeFirst(count)
   }

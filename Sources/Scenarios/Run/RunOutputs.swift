@@ -1,6 +1,5 @@
 public import CallCore
 public import ExternalRecords
-package import Pictures
 package import ScenarioFormat
 public import ScenarioJudge
 public import SimNet
@@ -28,7 +27,7 @@ public struct RunOutputs {
   package var compared: ((_ peer: String, _ piece: HeardPiece) -> Void)?
   /// Receives every picture that another peer's camera takes, beside what a peer sees in its place over its only connection;
   /// of real media.
-  package var seen: ((_ peer: String, _ taken: VideoFrame, _ seen: VideoFrame) -> Void)?
+  package var seen: ((_ peer: String, PicturePair) -> Void)?
   /// The part of the run of which ``compared`` and ``seen`` tell.
   package var comparedWindow = Window()
 

@@ -163,13 +163,13 @@ final class RunStage {
 
   /// Calls `body` with what each peer sees over its only connection of the pictures that are taken within a window.
   private func pairPictures(
-    in window: ObservedWindow, _ body: @escaping (_ peer: String, VideoFrame, VideoFrame) -> Void
+    in window: ObservedWindow, _ body: @escaping (_ peer: String, PicturePair) -> Void
   ) {
     pairingEnds = world.peers.compactMap { peer in
       guard let connection = context.scenario.peer(peer.name)?.onlyConnection else { return nil }
       return world.pairPictures(
         of: peer, over: connection, isInside: { [unowned self] in window.contains(now) },
-        { [name = peer.name] taken, seen in body(name, taken, seen) })
+        { [name = peer.name] in body(name, $0) })
     }
   }
 

@@ -305,9 +305,9 @@ final class World {
         pairing.begin(camera)
       }
       let next = camera.onCapture
-      camera.onCapture = { [unowned camera] number, isBlack in
-        next?(number, isBlack)
-        if isInside() { pairing.take(number, isBlack: isBlack, from: camera) }
+      camera.onCapture = { [unowned camera] number, duration in
+        next?(number, duration)
+        if isInside() { pairing.take(number, for: duration, from: camera) }
       }
     }
     let next = peer.videoRecord.onShow

@@ -15,10 +15,11 @@ package final class AudioRecord {
   /// A frame of 10 ms is speech from -50 dBov on.
   package static let quietestSpeech = AudioLevel(50)
 
-  /// The last frames of one stream, in a ring.
+  /// The last frames of one stream, in a ring, and where somebody speaks in all of it.
   private struct Stream {
     var frames: [Recorded] = []
     var next = 0
+    var speech = SpeechRuns()
   }
 
   /// Ten seconds of frames of 10 ms: more than any playout delay.
@@ -79,6 +80,8 @@ package final class AudioRecord {
       stream.frames[stream.next] = recorded
     }
     stream.next = (stream.next + 1) % Self.capacity
+    stream.speech.add(
+      before: recorded.timestamp, ticks: position.clockRate / 100, isSpeech: recorded.isSpeech)
     streams[ssrc] = stream
   }
 
@@ -118,11 +121,15 @@ package final class AudioRecord {
   }
 
   /// Returns whether somebody speaks in a stream of this peer at a position, and the position after so many samples at
-  /// 48 kHz; nil if that is not kept.
+  /// 48 kHz; nil if that is none of what was recorded.
   package func isSpeech(at position: AudioPosition, count: Int) -> (piece: Bool, end: AudioPosition)? {
-    guard let frame = frame(at: position) else { return nil }
+    guard let stream = streams[position.ssrc], let isSpeech = stream.speech.isSpeech(at: position.timestamp) else {
+      return nil
+    }
+    // Another codec may have another media clock.
+    let frame = frame(at: position) ?? stream.frames[(stream.next + stream.frames.count - 1) % stream.frames.count]
     // The decoded sound comes after its timestamps by the delay of the codec, which is less than a frame.
-    return (frame.isSpeech, frame.recorded.position(count, after: position))
+    return (isSpeech, frame.recorded.position(count, after: position))
   }
 
   // MARK: Sound

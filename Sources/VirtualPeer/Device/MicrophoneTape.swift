@@ -2,7 +2,7 @@ internal import CallCore
 internal import PeerSession
 
 /// The last seconds of sound that a microphone gave to each of its streams, at 48 kHz.
-struct MicrophoneTape {
+package struct MicrophoneTape {
   private struct Reel {
     var samples: [Int16] = Array(repeating: 0, count: capacity)
     /// The number of samples written, of which the last ones are held.
@@ -11,8 +11,10 @@ struct MicrophoneTape {
     var end: RecordingPosition
   }
 
-  /// Ten seconds: more than any playout delay.
-  private static let capacity = 480_000
+  /// The longest gap after which all of what was said meanwhile is there: ten seconds of frames of 10 ms.
+  package static let longestGap: UInt32 = 1_000
+  /// Fifteen seconds: the longest gap, and more than the delay of what ends it.
+  private static let capacity = 720_000
   private var reels: [UInt32: Reel] = [:]
   /// The frame of the microphone that is being sent.
   var frame: [Int16] = []

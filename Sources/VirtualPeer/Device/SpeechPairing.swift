@@ -19,16 +19,19 @@ package struct SpeechPairing<Heard> {
 
   /// The position after the last sample that was played or is known to be lost.
   private var next: AudioPosition?
+  /// The ticks of the media clock in a piece; zero before the first.
+  private var ticks: UInt32 = 0
   /// The comfort noise that was heard since, a piece each.
   private var pending: [Heard] = []
   /// Compression leaves out up to a pitch period a time, whose sound is heard in the rest; what is longer is missing.
   private let compression = 4
   /// What has not come when so many more pieces of comfort noise were heard never will: half a second.
   private let patience = 50
-  /// As much as a recording keeps: ten seconds.
-  private let longestGap = 1_000
+  /// Of a longer gap the last pieces count.
+  private let longestGap: UInt32
 
-  package init() {}
+  /// - Parameter longestGap: The number of pieces that a recording keeps.
+  package init(longestGap: UInt32 = .max) { self.longestGap = longestGap }
 
   /// Calls `body` with each piece that was due to be heard.
   ///
@@ -46,7 +49,10 @@ package struct SpeechPairing<Heard> {
       settle(before: position, recorded, body)
       let said = recorded(position)
       next = said?.end
-      if let said { body(said.piece, .played(heard)) }
+      if let said {
+        ticks = said.end.timestamp &- position.timestamp
+        body(said.piece, .played(heard))
+      }
     case .concealed:
       while !pending.isEmpty { giveUp(recorded, body) }
       pending.append(heard)
@@ -76,6 +82,10 @@ package struct SpeechPairing<Heard> {
   ) {
     var lost: [Piece] = []
     if var place = next, place.ssrc == position.ssrc {
+      let gap = position.timestamp &- place.timestamp
+      if Int32(bitPattern: gap) > 0, gap / max(1, ticks) > longestGap {
+        place = AudioPosition(ssrc: place.ssrc, timestamp: position.timestamp &- longestGap * ticks)
+      }
       while lost.count < longestGap, let said = recorded(place),
         Int32(bitPattern: position.timestamp &- said.end.timestamp) >= 0
       {

@@ -43,12 +43,11 @@ package final class VideoRecord {
 
   /// The sizes of the pictures that the camera took, in order.
   package private(set) var takenSizes: [PictureSize] = []
-  /// The size of the pictures that it takes now.
-  private var size: PictureSize?
+  /// The size of the pictures that it takes now; nil before the first.
+  package private(set) var size: PictureSize?
 
-  /// Called with the number of every picture that the camera takes for a track, and whether all tracks send black in its
-  /// place.
-  package var onCapture: ((_ number: UInt32, _ isBlack: Bool) -> Void)?
+  /// Called with the number of every picture that the camera takes and a track sends, and the time until the next.
+  package var onCapture: ((_ number: UInt32, _ duration: Interval) -> Void)?
   /// Called when the camera begins to film for a call.
   package var onBegin: (() -> Void)?
   /// Called with every picture that is shown, modelled ones too.
@@ -78,9 +77,11 @@ package final class VideoRecord {
 
   /// Notes a picture of the camera.
   ///
-  /// - Parameter sends: whether a track sends it; false if all send black in its place, and nil without a track.
-  func record(_ contentID: UInt32, at now: Instant, sends: Bool?) {
-    if let sends { onCapture?(contentID, !sends) }
+  /// - Parameters:
+  ///   - duration: The time until the next.
+  ///   - sends: Whether a track sends it; false if all send black in its place, and nil without a track.
+  func record(_ contentID: UInt32, at now: Instant, for duration: Interval = .zero, sends: Bool?) {
+    if sends == true { onCapture?(contentID, duration) }
     if let size, takenSizes.last != size { takenSizes.append(size) }
     let capture = Capture(id: contentID, at: now, isBlack: sends == false)
     if captured.isEmpty { captured = Array(repeating: nil, count: Self.capacity) }

@@ -109,7 +109,9 @@ final class VideoLoop {
     environment.device.checkShown(at: now)
     guard capture.source != nil, isSent, !environment.device.isPictureMissing else { return }
     let sends = lines.compactMap { $0.connection?.sendsPictures }
-    environment.videoRecord.record(number, at: now, sends: sends.isEmpty ? nil : sends.contains(true))
+    environment.videoRecord.record(
+      number, at: now, for: .seconds(1) / Int64(capture.sentFrameRate),
+      sends: sends.isEmpty ? nil : sends.contains(true))
     let size = capture.size
     let input = VideoInput(contentID: number, size: size, captured: now, frameRate: capture.sentFrameRate) {
       [video = capture.video] in

@@ -33,10 +33,17 @@ final class CrossedOffers {
 
   func check(at time: Instant, _ report: (Violation) -> Void) {
     for (index, peer) in names.enumerated() {
-      guard let side = partner(of: peer, after: index) ?? server(offeringTo: peer) else { continue }
+      guard let side = side(waitingFor: peer, at: index) else { continue }
       let actual = "\(peer) and \(side) have each an offer pending, and each has had the other's"
       report(Violation(.settled, at: time, actual: actual))
     }
+  }
+
+  /// Whether two offers wait for each other now. Where an answer was lost, one is said again after a while.
+  var isWaiting: Bool { names.enumerated().contains { side(waitingFor: $1, at: $0) != nil } }
+
+  private func side(waitingFor peer: String, at index: Int) -> String? {
+    crossed.isEmpty ? nil : partner(of: peer, after: index) ?? server(offeringTo: peer)
   }
 
   /// Returns the other side of a peer's call if their offers crossed. Of both, the one that is declared first is asked.

@@ -86,9 +86,10 @@ package final class InvariantJudge {
     mute?.check(report, of: peer, over: connection, at: time)
   }
 
-  /// Whether no peer is in a transient state, or in a call that the other side has left.
+  /// Whether no peer is in a transient state, or in a call that the other side has left, and no two offers wait for each
+  /// other.
   package var arePeersSettled: Bool {
-    agreement?.isOneSided != true
+    agreement?.isOneSided != true && !crossedOffers.isWaiting
       && context.scenario.peers.allSatisfy { peer in
         if case .underway? = CallStage(of: peer.name, context) { false } else { true }
       }

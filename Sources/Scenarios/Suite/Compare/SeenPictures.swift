@@ -30,7 +30,7 @@ final class SeenPictures {
   private let scorers: [ExternalScorer]
   private let folder = ExternalScorer.temporaryFolder()
   private let peers: [(name: String, hasOneConnection: Bool)]
-  private var recordings: [String: (taken: Recording, seen: Recording, count: Int)] = [:]
+  private var recordings: [String: (taken: Recording, seen: Recording, time: Interval)] = [:]
   private var failure: (any Error)?
 
   init(_ scenario: Scenario, _ scorers: [ExternalScorer]) {
@@ -40,20 +40,20 @@ final class SeenPictures {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  func add(_ taken: VideoFrame, seen: VideoFrame, by peer: String) {
+  func add(_ pair: PicturePair, seenBy peer: String) {
     guard failure == nil else { return }
     do {
       if recordings[peer] == nil {
         let place = "\(folder)/\(peer)"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         recordings[peer] = (
-          try Recording(ExternalScorer.file(.takenPictures, in: place), taken.size),
-          try Recording(ExternalScorer.file(.seenPictures, in: place), taken.size), 0
+          try Recording(ExternalScorer.file(.takenPictures, in: place), pair.largest),
+          try Recording(ExternalScorer.file(.seenPictures, in: place), pair.largest), .zero
         )
       }
-      try recordings[peer]?.taken.append(taken)
-      try recordings[peer]?.seen.append(seen)
-      recordings[peer]?.count += 1
+      try recordings[peer]?.taken.append(pair.taken)
+      try recordings[peer]?.seen.append(pair.seen)
+      recordings[peer]?.time += pair.duration
     } catch {
       failure = error
     }
@@ -80,7 +80,7 @@ final class SeenPictures {
         guard recordings[peer] != nil else { return Score(scorer: scorer.name, peer: peer, problem: Self.nothing) }
         var score = scorer.score(of: peer, in: "\(folder)/\(peer)")
         score.isOfPictures = true
-        score.time = .seconds(Int64(recordings[peer]?.count ?? 0)) / 30
+        score.time = recordings[peer]?.time ?? .zero
         return score
       }
     }
