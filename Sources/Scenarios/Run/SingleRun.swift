@@ -34,6 +34,8 @@ public struct SingleRun {
 
   /// The time that peers get to settle after faults are cleared.
   private static let livenessBudget = Interval.seconds(60)
+  /// The time in which what was lost is said again: an offer at the second of two keepalives.
+  private static let repeatBudget = Interval.seconds(10)
   /// The time in which sockets and servers must fall quiet after the peers are shut down.
   private static let quietBudget = Interval.seconds(10)
   /// The time that the world runs after the last entry of the timeline and the last decision.
@@ -240,9 +242,12 @@ public struct SingleRun {
   /// Runs the world without faults, so that the peers notice their end, and gives peers time to leave transient states;
   /// most need none.
   private func settle(_ world: World, _ judge: Judge) {
-    let limit = world.simulator.now + Self.livenessBudget
+    let (limit, repeats) = (world.simulator.now + Self.livenessBudget, world.simulator.now + Self.repeatBudget)
     world.pace.run(until: world.simulator.now + Self.grace)
-    while world.simulator.now < limit, !judge.invariants.arePeersSettled, world.programs.failure == nil {
+    let isUnsettled = {
+      !judge.invariants.arePeersSettled || world.simulator.now < repeats && judge.invariants.areOffersCrossed
+    }
+    while world.simulator.now < limit, isUnsettled(), world.programs.failure == nil {
       world.pace.run(until: min(limit, world.simulator.now + .milliseconds(500)))
     }
   }

@@ -86,10 +86,12 @@ package final class InvariantJudge {
     mute?.check(report, of: peer, over: connection, at: time)
   }
 
-  /// Whether no peer is in a transient state, or in a call that the other side has left, and no two offers wait for each
-  /// other.
+  /// Whether two offers wait for each other.
+  package var areOffersCrossed: Bool { crossedOffers.isWaiting }
+
+  /// Whether no peer is in a transient state, or in a call that the other side has left.
   package var arePeersSettled: Bool {
-    agreement?.isOneSided != true && !crossedOffers.isWaiting
+    agreement?.isOneSided != true
       && context.scenario.peers.allSatisfy { peer in
         if case .underway? = CallStage(of: peer.name, context) { false } else { true }
       }
