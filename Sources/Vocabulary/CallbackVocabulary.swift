@@ -6,7 +6,8 @@ public enum CallbackVocabulary {
   static func values(of events: [EventDeclaration]) -> [ValueDeclaration] {
     guard !events.isEmpty else { return [] }
     return [
-      ValueDeclaration(last, .choice(events.map(\.name)), "the last callback of the SDK; of a remote user, about it")
+      ValueDeclaration(
+        last, .choice(events.map(\.name)), "the last of these callbacks of the SDK; of a remote user, about it")
     ]
   }
 }

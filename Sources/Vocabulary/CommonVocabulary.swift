@@ -69,14 +69,14 @@ public enum CommonVocabulary {
     ValueDeclaration("connections.open", .count, "peer connections that the app has not closed"),
     ValueDeclaration(
       "audible", .flag,
-      "decoded sound is being played; false after 2 s of silence, longer than a pause in speech"),
+      "this peer hears sound of another; false after 2 s of silence, longer than a pause in speech"),
     ValueDeclaration("mic.open", .flag, "the microphone is open"),
     ValueDeclaration("speaker.open", .flag, "the speaker is playing"),
     ValueDeclaration("camera.open", .flag, "the camera is open; of peers with video"),
     ValueDeclaration("capture.open", .flag, "the microphone or the camera is open"),
     ValueDeclaration(
       "visible", .flag,
-      "pictures of the other side are being shown; false after 1 s without a new one; of peers with video"),
+      "this peer sees pictures of another; false after 1 s without a new one; of peers with video"),
     ValueDeclaration(
       "app.state", .choice(AppState.allCases.map(\.rawValue)),
       "the state of the app, as its system sees it; a suspended one runs nothing, a terminated one has no process"),
@@ -162,8 +162,8 @@ public enum CommonVocabulary {
       "time since the remote camera took the picture on this screen, which grows while the picture stands still"),
     ValueDeclaration(
       "q.psnr", .real, unit: "dB",
-      "peak signal-to-noise ratio of the luma of the picture that is shown, against the one that the camera took, at "
-        + "most 100; of real pictures alone"),
+      "peak signal-to-noise ratio of the luma of the picture that is shown, against the one that the camera, or the "
+        + "shared screen, gave, at most 100; of real pictures alone"),
     ValueDeclaration(
       "q.ssim", .real,
       "structural similarity of the two (Wang et al. 2004, a Gaussian window of 11), at most 1; of real pictures alone"),

@@ -33,4 +33,24 @@ import Testing
       """)
     #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
   }
+
+  @Test func `a client yields to a router, whoever a message says that it is of`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: vonage, network: wifi }
+        bob: { profile: vonage, network: wifi }
+        carol: { profile: vonage, network: wifi }
+      timeline:
+        - { at: 0s, do: alice.set-limit, what: subscribers, count: 1 }
+        - { at: 0s, do: alice.connect, session: daily }
+        - { at: 100ms, do: bob.connect, session: daily }
+        - { at: 0s, do: carol.connect, session: daily }
+        - { after: 0s, of: bob.session.state.connected, send: media, from: carol, to: bob, like: restAnswer }
+      expect: invariants
+      """)
+    #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
+  }
 }

@@ -185,10 +185,11 @@ extension TwilioApp {
           "remote.\(name).published", .peers, "the identities whose \(word) is published, on or not, sorted; none"),
       ]
     } + [
-      ValueDeclaration("remote.subscribed", .count, "the tracks of others that are subscribed to"),
+      ValueDeclaration("remote.subscribed", .count, "how many tracks of others are subscribed to"),
       ValueDeclaration(
         "remote.switched-off", .peers,
-        "the identities whose video the server has switched off for this user, sorted; none"),
+        "the identities whose video the server has switched off for this user, sorted; they stay in remote.camera; none"
+      ),
     ]
 
   // MARK: Messages

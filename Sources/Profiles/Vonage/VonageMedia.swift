@@ -124,8 +124,8 @@ final class VonageMedia {
     begin(number)
     // Another number is that of a connection which is over.
     guard let negotiator, number == self.number else { return }
-    // Of two clients that offer to each other, the one whose connection has the greater id yields.
-    if let other = message["from"]?.string { negotiator.yields = (session.own?.id ?? "") > other }
+    // Of two clients that offer to each other, the one whose connection has the greater id yields. To a router all do.
+    if session.isRelayed, let other = message["from"]?.string { negotiator.yields = (session.own?.id ?? "") > other }
     if let ice = message["ice"] { negotiator.receive(ice: ice) }
     guard let description = message["description"] else { return }
     do throws(SessionError) {

@@ -43,7 +43,9 @@ struct MeasureDraft: Sendable {
     "measure", "a number to compare", MeasureDraft(),
     [
       .key("metric", .numericPath, \.metric.value, required: true, "the watched number"),
-      .key("stat", Expectation.Statistic.format, \.metric.statistic, default: "mean", "the statistic of each run"),
+      .key(
+        "stat", Expectation.Statistic.format, \.metric.statistic, default: "mean",
+        "in each run \(Expectation.Statistic.words)"),
       .key("window", .window, \.metric.window, default: "the whole run", "the window"),
       .key("better", DeltaDraft.direction, \.better, default: "none", DeltaDraft.directionSummary),
     ])
@@ -86,7 +88,8 @@ struct DeltaDraft: Sendable {
         "arms", ValueFormat<String>.text.located.list(atLeast: 2, atMost: 2).distinct(\.value), \.delta.arms,
         required: true, "the two arms: that of the first minus that of the second"),
       .key(
-        "stat", Expectation.Statistic.format, \.delta.metric.statistic, default: "mean", "the statistic of each run"),
+        "stat", Expectation.Statistic.format, \.delta.metric.statistic, default: "mean",
+        "in each run \(Expectation.Statistic.words)"),
       .key("window", .window, \.delta.metric.window, default: "the whole run", "the window"),
       .key(
         "interval", confidence.located, \.interval, default: "95%",

@@ -70,7 +70,7 @@ struct DocumentDraft: Sendable {
       "+name turns an invariant on, -name off"),
     .key(
       "media", .choice, \.media, default: "synthetic, or real when a microphone plays a file",
-      "real codecs, or sizes only"),
+      "real: codecs encode and decode; synthetic: packets have the right sizes only"),
     .key(
       "topology", TopologyDraft.type.partialFormat, \.topology,
       "networks, links and servers, when named networks are not enough"),

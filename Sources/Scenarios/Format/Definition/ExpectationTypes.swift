@@ -79,7 +79,7 @@ struct ExpectationVariant: Sendable {
       [
         .key("sequence", .valuePath(needsText), \.value, required: true, "the watched value"),
         .key("is", Expectation.Sequence.Step.format.list(atLeast: 1), \.steps, required: true, "its values in order"),
-        .key("strict", .flag, \.isStrict, default: "false", "nothing may come between them"),
+        .key("strict", .flag, \.isStrict, default: "false", "nothing else may come before, between or after them"),
         .key("of", .anchor, \.of, default: "start", "what 'by' counts from"),
         .key("between", .window, \.between, "the window in which it is watched"),
       ])
@@ -290,7 +290,7 @@ struct ExpectationVariant: Sendable {
         .key(
           "metric", .numericPath, \.metric.value, required: true,
           "the watched number, of a peer or of the wire: \"wire.media(from: bob)\""),
-        .key("stat", Expectation.Statistic.format, \.metric.statistic, default: "last", "the statistic"),
+        .key("stat", Expectation.Statistic.format, \.metric.statistic, default: "last", Expectation.Statistic.words),
         .key("window", .window, \.metric.window, default: "the whole run", "the window"),
         .key(
           "across", .choice, \.metric.across, default: "run",
@@ -496,6 +496,10 @@ extension Expectation.Statistic {
     ("last", .last), ("first", .first), ("min", .minimum), ("max", .maximum), ("mean", .mean), ("sum", .sum),
     ("count", .count), ("rate", .rate), ("delta", .delta),
   ]
+
+  static let words =
+    "the statistic of the window: first, last, min, max, mean, sum or count of the samples, p1 to p99, delta (last minus "
+    + "first) or rate (delta per second)"
 
   static let format = ValueFormat<Expectation.Statistic>(
     .pattern("^(\(names.map(\.0).joined(separator: "|"))|p[1-9][0-9]?)$")

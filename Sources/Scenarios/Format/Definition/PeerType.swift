@@ -54,7 +54,7 @@ struct PeerDraft: Sendable, Equatable {
     [
       .key(
         "use", ValueFormat<Located<String>>.name, \.use,
-        "a peer profile from a file of 'use'; keys here go before its keys"),
+        "a peer profile from a file of 'use'; keys here replace its keys"),
       .key(
         "network", ValueFormat<Located<String>>.oneName.singleton, \.networks,
         "the network it is on: one of the topology, shared by all who name it, or a named network, one of its own"),

@@ -122,8 +122,12 @@ struct LinkDraft: Sendable, Equatable {
 
   private static let conditions: [MappingType<LinkDraft>.Key] =
     Topology.Impairments.type.keys(of: \LinkDraft.both) + [
-      .nested("tx", Topology.Impairments.type, \.transmit, "only in the direction from 'from' to 'to'"),
-      .nested("rx", Topology.Impairments.type, \.receive, "only in the direction from 'to' to 'from'"),
+      .nested(
+        "tx", Topology.Impairments.type, \.transmit,
+        "only in the direction from 'from' to 'to'; on a link of a peer, what it sends"),
+      .nested(
+        "rx", Topology.Impairments.type, \.receive,
+        "only in the direction from 'to' to 'from'; on a link of a peer, what it receives"),
       .key("mtu", .mtu, \.mtu, "largest IP packet it carries"),
       .key("why", .text, \.why, "the reason, echoed in failures"),
     ]
