@@ -74,7 +74,7 @@ public final class VirtualPeer {
   private var app: (any CallApp)?
   private var makeApp: ((PeerTasks) -> any CallApp)!
   private var launchCount = 0
-  let connections: PeerConnectionFactory
+  package let connections: PeerConnectionFactory
   private var tasks: PeerTasks
   private let trace: Trace
   private let subject: TraceSubject

@@ -59,20 +59,6 @@ import Testing
         == [[1, 1], [2, 1], [5, -1], [6, 6]])
   }
 
-  @Test func `of several cameras all pictures have the size of the largest`() throws {
-    let sizes = [PictureSize(64, 48), PictureSize(32, 24)].compactMap(\.self)
-    let records = sizes.map { size in
-      let record = VideoRecord()
-      record.paint(from: 0, size, with: GeneratedVideo(.movingBars, size: size))
-      return record
-    }
-    var found: [PictureSize] = []
-    let pairing = PicturePairing(cameras: records) { found.append($0.largest) }
-    pairing.take(0, for: .zero, from: records[1])
-    pairing.see(GeneratedVideo(.movingBars, size: sizes[1]).frame(0), number: 0, from: records[1])
-    #expect(found == [sizes[0]])
-  }
-
   @Test func `a screen that stands still is scored to the end`() throws {
     let taken = (2...60).map { Event.take($0) }
     let found = try pairs([.take(1), .see(1)] + taken + [.end])
@@ -99,6 +85,10 @@ import Testing
   @Test func `a call in which nothing is seen is black, whatever was seen before`() throws {
     #expect(
       try pairs([.take(1), .see(1), .begin, .take(2), .take(3), .end], cameras: 2) == [[1, 1], [2, -1], [3, -1]])
+  }
+
+  @Test func `of several cameras, what one films for others is nothing of this call`() throws {
+    #expect(try pairs([.take(1), .take(2), .begin, .take(3), .end], cameras: 2).isEmpty)
   }
 
   @Test func `numbers may begin anew`() throws {

@@ -8,8 +8,8 @@ package struct PicturePair {
   package let seen: VideoFrame
   /// The time until the camera's next picture.
   package let duration: Interval
-  /// The largest pictures of all cameras, of those that have begun to film.
-  package let largest: PictureSize
+  /// The size of all pictures that a peer sees: what a camera takes, or of several the largest that one is asked for.
+  package let size: PictureSize
 }
 
 /// Pairs every picture that other peers' cameras take with the one that a peer sees in its place: the same one, or an
@@ -29,17 +29,20 @@ package final class PicturePairing {
   }
 
   private var cameras: [Camera]
+  private let size: PictureSize?
   private let body: Receiver
 
-  package init(cameras: [VideoRecord], _ body: @escaping Receiver) {
+  /// - Parameter size: The size of all pictures; nil for that which they have.
+  package init(cameras: [VideoRecord], size: PictureSize? = nil, _ body: @escaping Receiver) {
     self.cameras = cameras.map { Camera(record: $0) }
+    self.size = size
     self.body = body
   }
 
   /// Notes that a camera begins to film for another call, in which nothing has been seen yet.
   package func begin(_ record: VideoRecord) {
     guard let index = cameras.firstIndex(where: { $0.record === record }) else { return }
-    settle(cameras[index].waiting.count, of: index)
+    settleAll(of: index)
     cameras[index].seen = nil
   }
 
@@ -60,22 +63,22 @@ package final class PicturePairing {
     if cameras[index].waiting.first?.number == number { settle(1, of: index) }
   }
 
-  /// Pairs what was taken and never seen, at the end of the run: of the camera that was seen, or of the only one.
-  package func finish() {
-    for index in cameras.indices where cameras[index].isShown || cameras.count == 1 {
-      settle(cameras[index].waiting.count, of: index)
-    }
+  /// Pairs what was taken and never seen, at the end of the run.
+  package func finish() { for index in cameras.indices { settleAll(of: index) } }
+
+  /// Pairs what was taken and never seen: of a camera that was seen, or of the only one.
+  private func settleAll(of index: Int) {
+    guard cameras[index].isShown || cameras.count == 1 else { return cameras[index].waiting.removeAll() }
+    settle(cameras[index].waiting.count, of: index)
   }
 
   private func settle(_ count: Int, of index: Int) {
-    let sizes = cameras.compactMap(\.record.size)
     for (number, duration) in cameras[index].waiting.prefix(count) {
       guard let taken = cameras[index].record.original(number) else { continue }
-      let largest = sizes.max { $0.width * $0.height < $1.width * $1.height } ?? taken.size
       body(
         PicturePair(
           taken: taken, seen: cameras[index].seen ?? VideoFrame(filled: taken.size), duration: duration,
-          largest: largest))
+          size: size ?? taken.size))
     }
     cameras[index].waiting.removeFirst(count)
   }

@@ -3,6 +3,7 @@ internal import DTLS
 internal import ExternalRecords
 internal import Foundation
 internal import PeerSession
+internal import Pictures
 internal import ScenarioFormat
 internal import ScenarioJudge
 internal import SimNet
@@ -293,11 +294,15 @@ final class World {
     of peer: VirtualPeer, over connection: String, isInside: @escaping () -> Bool,
     _ body: @escaping PicturePairing.Receiver
   ) -> () -> Void {
-    let cameras = peers.filter { other in
+    let others = peers.filter { other in
       guard other !== peer, let settings = scenario.peer(other.name) else { return false }
       return settings.video != nil
-    }.map(\.videoRecord)
-    let pairing = PicturePairing(cameras: cameras, body)
+    }
+    let cameras = others.map(\.videoRecord)
+    let sizes = others.compactMap(\.connections.pictureSize)
+    // Which of several cameras is seen first may be chance.
+    let largest = sizes.count > 1 ? sizes.max { $0.width * $0.height < $1.width * $1.height } : nil
+    let pairing = PicturePairing(cameras: cameras, size: largest, body)
     for camera in cameras {
       let nextBegin = camera.onBegin
       camera.onBegin = { [unowned camera] in

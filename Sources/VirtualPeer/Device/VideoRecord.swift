@@ -43,8 +43,8 @@ package final class VideoRecord {
 
   /// The sizes of the pictures that the camera took, in order.
   package private(set) var takenSizes: [PictureSize] = []
-  /// The size of the pictures that it takes now; nil before the first.
-  package private(set) var size: PictureSize?
+  /// The size of the pictures that it takes now.
+  private var size: PictureSize?
 
   /// Called with the number of every picture that the camera takes and a track sends, and the time until the next.
   package var onCapture: ((_ number: UInt32, _ duration: Interval) -> Void)?

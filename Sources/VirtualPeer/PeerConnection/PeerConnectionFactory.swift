@@ -1,5 +1,6 @@
 package import CallCore
 public import PeerSession
+package import Pictures
 package import Statistics
 package import Vocabulary
 
@@ -42,6 +43,11 @@ public final class PeerConnectionFactory {
   package var streamsMayEnd: ((_ subject: String, _ isClosing: Bool) -> Void)? {
     get { environment.streamsMayEnd }
     set { environment.streamsMayEnd = newValue }
+  }
+
+  /// The size of the pictures that the device is asked for; nil if it has none to give.
+  package var pictureSize: PictureSize? {
+    environment.device.pictures == nil ? nil : configuration.video.flatMap { PictureSize($0.width, $0.height) }
   }
 
   /// Whether what the device films, or shows, is what connections send: a program in their place has pictures of its own.

@@ -47,8 +47,8 @@ final class SeenPictures {
         let place = "\(folder)/\(peer)"
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         recordings[peer] = (
-          try Recording(ExternalScorer.file(.takenPictures, in: place), pair.largest),
-          try Recording(ExternalScorer.file(.seenPictures, in: place), pair.largest), .zero
+          try Recording(ExternalScorer.file(.takenPictures, in: place), pair.size),
+          try Recording(ExternalScorer.file(.seenPictures, in: place), pair.size), .zero
         )
       }
       try recordings[peer]?.taken.append(pair.taken)
