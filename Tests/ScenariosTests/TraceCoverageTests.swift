@@ -20,7 +20,7 @@ import Vocabulary
     ("mobility/new-interface-trickled", ""), ("mobility/another-network", ""),
     ("carrier/renumbering", "[lifetime=25s]"), ("security/hostile-description", "[sdp=]"),
     ("security/candidate-flood", ""), ("data/closing", "[by=alice,to=bob]"), ("connectycube/push-lost", ""),
-    ("connectycube/two-sessions", "[first=bob]"), ("twilio/track-switched-off", "[profile=grid]"),
+    ("connectycube/two-sessions", "[first=bob]"), ("twilio/track-switched-off", "[mode=grid]"),
     ("vonage/views-in-background", "[early=false]"),
     ("connectycube/dtls-off-on-both-sides", ""),
   ]

@@ -71,8 +71,8 @@ public final class TwilioRoom {
 
   /// The session timeout without one of the server.
   private static let usualSessionTimeout = Interval.seconds(30)
-  /// The time in which the server has to answer a request to be let in: the model's own, as long as a link may take to
-  /// open.
+  /// The time in which the server has to answer a request to be let in, and then media to connect: the model's own, as
+  /// long as a link may take to open.
   private static let connectTimeout = Interval.seconds(15)
 
   init(
@@ -140,7 +140,7 @@ public final class TwilioRoom {
     let participant = participantJSON
     pending = (false, false, false)
     guard let session else {
-      if !Defect.entryTimerForgotten.isPlanted { startConnectTimer() }
+      startConnectTimer(endingWith: "53000")
       return send(
         "connect",
         [
@@ -159,9 +159,11 @@ public final class TwilioRoom {
       ])
   }
 
-  private func startConnectTimer() {
+  private func startConnectTimer(endingWith code: String) {
+    connectTimer?.cancel()
+    guard !Defect.entryTimerForgotten.isPlanted else { return }
     connectTimer = environment.clock.schedule(after: Self.connectTimeout) { [weak self] in
-      self?.end("53000", on: "failure")
+      self?.end(code, on: "failure")
     }
   }
 
@@ -269,7 +271,8 @@ public final class TwilioRoom {
       message["participant"]?["sid"]?.string != nil, message["description"] != nil
     else { return end("53003", on: "failure") }
     self.session = session
-    connectTimer?.cancel()
+    // Candidates that never come fail no check of ICE.
+    startConnectTimer(endingWith: "53405")
     isSynced = true
     attempts = 0
     if let timeout = message["options"]?["session_timeout"]?.integer, (1...3_600).contains(timeout) {
@@ -373,6 +376,7 @@ public final class TwilioRoom {
     guard !isOver, isSynced, hadMedia, !isMediaLost else { return }
     switch state {
     case "connecting":
+      connectTimer?.cancel()
       trace.enter("room.state", "connected", on: "connected, and media")
       wasConnected = true
       tell("roomDidConnect") { $0.roomDidConnect(room: $1) }
