@@ -26,6 +26,8 @@ final class AudioLoop {
   private let beginning: Instant
   private let phase: Interval
   private var ticks: Int64 = 0
+  /// When the next tick is due. It comes later only to a device that is suspended then.
+  private var deadline: Instant
   /// Whether a connection has ever been established.
   private var hasListener = false
 
@@ -41,6 +43,7 @@ final class AudioLoop {
     var phases = environment.random.stream("audio-phase")
     phase = Interval(nanoseconds: Int64(phases.uniform(below: UInt64(Self.period.nanoseconds))))
     beginning = clock.now
+    deadline = beginning
     scheduleNext()
   }
 
@@ -60,13 +63,14 @@ final class AudioLoop {
 
   /// Schedules the next tick. The device's clock drifts, so deadlines are computed from the start and never accumulate.
   private func scheduleNext() {
-    // A device that was suspended makes up for no sound.
+    // A device that was suspended makes up for no sound, and one whose callbacks are late for so much.
     let due = (clock.now - beginning).nanoseconds / Self.period.nanoseconds
-    if due > ticks + Self.catchUpLimit { ticks = due }
+    if due > ticks + (clock.now > deadline ? 0 : Self.catchUpLimit) { ticks = due }
     let nominal = Self.period * ticks
     let drift = nominal.scaled(by: -device.settings.audioClockDriftPPM / 1e6)
     let latency = device.takeLatency()
-    timer = clock.schedule(at: beginning + phase + nominal + drift + latency) { [unowned self] in tick() }
+    deadline = max(clock.now, beginning + phase + nominal + drift + latency)
+    timer = clock.schedule(at: deadline) { [unowned self] in tick() }
   }
 
   private func tick() {

@@ -95,7 +95,7 @@ final class VideoLoop {
     // A device that was suspended makes up for no picture.
     let rate = Int64(capture.frameRate)
     let due = (clock.now - capture.beginning).nanoseconds * rate / 1_000_000_000
-    if due > capture.ticks + rate { capture.ticks = due }
+    if due > capture.ticks { capture.ticks = due }
     let next = capture.beginning + Interval(nanoseconds: 1_000_000_000 * capture.ticks / rate)
     timer = clock.schedule(at: next) { [unowned self] in tick() }
   }
