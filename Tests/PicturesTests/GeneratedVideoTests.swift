@@ -65,4 +65,16 @@ import Testing
     #expect(differences.max() ?? 0 <= 6)
     #expect(differences.count { $0 > 0 } > corner.count / 2)
   }
+
+  @Test(arguments: [GeneratedVideo.Kind.movingBars, .screenText], [5, 10, 15, 60])
+  func `what moves does so as fast at any frame rate`(kind: GeneratedVideo.Kind, frameRate: Int) throws {
+    let other = GeneratedVideo(kind, size: .qvga, frameRate: frameRate)
+    let usual = GeneratedVideo(kind, size: .qvga)
+    let code = try #require(FrameNumberCode.height(in: .qvga)) * PictureSize.qvga.width
+    for second in [1, 2, 7] {
+      let (one, two) = (other.frame(UInt32(second * frameRate)), usual.frame(UInt32(second * 30)))
+      let luma = PictureSize.qvga.width * PictureSize.qvga.height
+      #expect(one.samples[code..<luma] == two.samples[code..<luma])
+    }
+  }
 }

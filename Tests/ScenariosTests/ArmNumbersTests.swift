@@ -29,6 +29,17 @@ import Testing
     #expect(!point.haveEqualNumbers("a", "b"))
   }
 
+  @Test(arguments: [("bob.q.mouth_to_ear", 0.090_4), ("bob.stats.inbound-rtp.audio.jitter", 0.090_9)])
+  func `less than a millisecond is a difference where it varies, and of jitter always`(path: String, last: Double)
+    throws
+  {
+    let text = Compared.text("{ a: {}, b: { alice.audio.ptime: 40ms } }", measure: "[\(path)]")
+    var point = try #require(Compared.points(text).first)
+    point.setSamples(["a": [1: 0.08, 2: 0.09], "b": [1: 0.080_9, 2: last]])
+    #expect(!point.haveEqualNumbers("a", "b"))
+    #expect(point.difference(point.numbers[0], "b", minus: "a").mean > 0.000_5)
+  }
+
   @Test func `what nobody takes is told where no number differs from seed to seed`() throws {
     let text = Compared.text(
       "{ a: {}, b: { alice.audio.codecs: [red, opus] } }", line: "", measure: "[bob.q.concealment]")

@@ -62,6 +62,13 @@ import Testing
     #expect(try rating(.opus) > wideband)
   }
 
+  @Test func `Opus has a rating from where it codes wideband speech on`() {
+    #expect(
+      [6, 8, 8.5, 9, 12, 32].map { EModel.Codec.fullband(.opus, bitrate: $0) != nil } == [
+        false, false, true, true, true, true,
+      ])
+  }
+
   @Test(arguments: ["audio/iLBC", "audio/isac"]) func `a codec without published values has no rating`(type: String) {
     #expect(EModel.Codec.fullband(EModel.AudioFormat(mimeType: type), bitrate: 15) == nil)
   }

@@ -215,7 +215,8 @@ import Vocabulary
     quality.add(extreme(.max), mouthToEar: nil, at: .zero + .seconds(2))
     #expect(quality.concealment == 1)
     #expect(quality.mouthToEar.map { $0 > .seconds(1_000_000_000) } == true)
-    #expect(quality.meanOpinionScore == 1)
+    // A byte in a packet is less than wideband Opus needs.
+    #expect(quality.meanOpinionScore == nil)
   }
 
   @Test func `concealment is a share of what was played since the report before`() {

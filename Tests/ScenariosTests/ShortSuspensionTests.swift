@@ -30,4 +30,27 @@ import Testing
       """)
     #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
   }
+
+  @Test func `no frame a second comes to a viewer who is suspended`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      media: synthetic
+      peers:
+        alice: { profile: knotos, network: wifi, video: {} }
+        bob: { profile: knotos, network: wifi, video: {}, devices: { camera: none } }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { at: 1s, do: bob.accept }
+        - { id: away, at: 5s, fault: device.suspend, peer: bob, for: 3s }
+        - { mark: still, at: 6500ms }
+        - { mark: back, at: 8s }
+        - { id: bye, at: 10s, do: alice.hangup }
+      expect:
+        - { metric: bob.stats.inbound-rtp.video.framesPerSecond, stat: max, window: [still, back], eq: 0 }
+        - { metric: alice.stats.outbound-rtp.video.framesPerSecond, stat: min, window: [still, back], gt: 25 }
+      """)
+    #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
+  }
 }

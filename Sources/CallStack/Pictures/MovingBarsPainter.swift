@@ -1,4 +1,4 @@
-/// Paints vertical bars of one eighth of the width that move to the left by two pixels a frame.
+/// Paints vertical bars of one eighth of the width, which a shift moves to the left.
 enum MovingBarsPainter {
   /// White, yellow, cyan, green, magenta, red, blue and black at 75 % in BT.601: Y, U, V.
   private static let colours: [(y: UInt8, u: UInt8, v: UInt8)] = [
@@ -6,8 +6,8 @@ enum MovingBarsPainter {
     (16, 128, 128),
   ]
 
-  static func paint(_ frame: inout VideoFrame, number: UInt32) {
-    let shift = 2 * Int(number % UInt32(PictureSize.maximumSide))
+  /// - Parameter shift: How far they are to the left, in pixels.
+  static func paint(_ frame: inout VideoFrame, shift: Int) {
     for plane in VideoFrame.Plane.allCases {
       let layout = frame.layout(of: plane)
       let row = (0..<layout.width).map { column -> UInt8 in

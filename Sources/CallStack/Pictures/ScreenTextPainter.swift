@@ -1,14 +1,15 @@
 import CallCore
 
-/// Paints dark letters on white: sharp edges, no noise, and no change except every 30th frame.
+/// Paints dark letters on white: sharp edges, no noise, and no change but once a second.
 enum ScreenTextPainter {
   private static let letterWidth = 6
   private static let lineHeight = 10
-  private static let framesPerLine: UInt32 = 30
+  private static let stepsPerLine: UInt32 = 30
 
-  static func paint(_ frame: inout VideoFrame, number: UInt32, seed: UInt64) {
+  /// - Parameter step: The time in thirtieths of a second.
+  static func paint(_ frame: inout VideoFrame, step: UInt32, seed: UInt64) {
     frame.fill(.y, x: 0..<frame.size.width, y: 0..<frame.size.height, with: VideoFrame.whiteLuma)
-    let first = UInt64(number / framesPerLine)
+    let first = UInt64(step / stepsPerLine)
     let (columns, lines) = (frame.size.width / letterWidth, frame.size.height / lineHeight)
     for line in 0..<lines {
       var random = RandomStream(seed: seed ^ (first + UInt64(line)) << 20)

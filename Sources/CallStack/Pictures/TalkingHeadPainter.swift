@@ -20,9 +20,12 @@ enum TalkingHeadPainter {
     return frame
   }
 
-  static func paint(_ frame: inout VideoFrame, number: UInt32, seed: UInt64) {
+  /// - Parameters:
+  ///   - step: The time in thirtieths of a second.
+  ///   - noise: The number of the picture, each of which has noise of its own.
+  static func paint(_ frame: inout VideoFrame, step: UInt32, noise: UInt32, seed: UInt64) {
     let (width, height) = (frame.size.width, frame.size.height)
-    let phase = Int(number % 7_200)
+    let phase = Int(step % 7_200)
     let centre = (
       x: width / 2 + swing(phase, period: 120) * width / 1_024,
       y: height * 9 / 16 + swing(phase, period: 75) * height / 4_096
@@ -35,11 +38,11 @@ enum TalkingHeadPainter {
       let opening = phase % 90 < 3 ? 1 : max(1, radius.y / 12)
       ellipse(&frame, eye, (max(1, radius.x / 8), opening), luma: 40, u: 128, v: 128)
     }
-    // Syllables of 14 frames.
+    // Syllables of 14 steps.
     let opening = max(1, swing(phase, period: 14) * radius.y / 1_024)
     let mouth = (x: centre.x, y: centre.y + radius.y / 2)
     ellipse(&frame, mouth, (max(1, radius.x / 3), opening), luma: 60, u: 118, v: 165)
-    addNoise(&frame, RandomStream(seed: seed &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15))
+    addNoise(&frame, RandomStream(seed: seed &+ UInt64(noise) &* 0x9E37_79B9_7F4A_7C15))
   }
 
   /// Returns a triangle wave of −128...128.

@@ -56,9 +56,11 @@ final class VideoLoop {
       for: CameraFormat(width: settings.width, height: settings.height, frameRate: settings.frameRate))
     let size = PictureSize(format.width, format.height) ?? .vga
     let painted = environment.media == .real ? source : nil
-    let video = painted.map { GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random)) }
-    environment.videoRecord.paint(from: first, size, with: video)
     let frameRate = screen?.frameRate ?? format.frameRate
+    let video = painted.map {
+      GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random), frameRate: frameRate)
+    }
+    environment.videoRecord.paint(from: first, size, with: video)
     return Capture(
       source: source, frameRate: frameRate, sentFrameRate: min(frameRate, screen?.adaptedFrameRate ?? frameRate),
       size: size, first: first, beginning: beginning, video: video)

@@ -48,7 +48,7 @@ extension CallSession {
 
   /// Returns the statistics of a channel's source, whether it is sent or not; nil where the sender has none (W3C
   /// webrtc-stats, RTCMediaSourceStats), as in a section that receives alone.
-  func source(of channel: MediaChannel) -> StatsReport.Entry? {
+  func source(of channel: MediaChannel, at now: Instant) -> StatsReport.Entry? {
     guard let track = channel.state.attachedTrack else { return nil }
     var members = StatsMembers()
     members.add("trackIdentifier", track.sender.trackID)
@@ -85,7 +85,7 @@ extension CallSession {
     return StatsReport.Entry(id: id, type: "codec", members: members.all)
   }
 
-  func outbound(_ send: SendStatistics) -> [StatsReport.Entry] {
+  func outbound(_ send: SendStatistics, at now: Instant) -> [StatsReport.Entry] {
     var members = StatsMembers()
     let (kind, letter) = (send.kind, Self.letter(of: send.kind))
     let (id, remoteID) = ("O\(letter)\(send.ssrc)", "RI\(letter)\(send.ssrc)")
@@ -126,7 +126,7 @@ extension CallSession {
     ]
   }
 
-  func inbound(_ receive: ReceiveStatistics) -> [StatsReport.Entry] {
+  func inbound(_ receive: ReceiveStatistics, at now: Instant) -> [StatsReport.Entry] {
     let rtp = receive.inbound
     let (kind, letter) = (receive.kind, Self.letter(of: receive.kind))
     let (id, remoteID) = ("I\(letter)\(receive.ssrc)", "RO\(letter)\(receive.ssrc)")

@@ -18,9 +18,9 @@ extension CallSession {
     entries.append(certificateEntry)
     let received = media.channels.flatMap(\.receiveStatistics)
     entries += codecs(received: received)
-    for channel in media.channels { if let source = source(of: channel) { entries.append(source) } }
-    for channel in media.channels { for send in channel.sendStatistics { entries += outbound(send) } }
-    for receive in received { entries += inbound(receive) }
+    for channel in media.channels { if let source = source(of: channel, at: now) { entries.append(source) } }
+    for channel in media.channels { for send in channel.sendStatistics { entries += outbound(send, at: now) } }
+    for receive in received { entries += inbound(receive, at: now) }
     return StatsReport(entries: entries)
   }
 

@@ -59,15 +59,19 @@ struct EModel {
     /// is assumed to be that of G.711, which our stack conceals in the same way.
     static let g722Fullband = Codec(impairment: 32, robustness: 25.1)
 
+    /// The least bit rate at which Opus codes wideband speech: libopus's threshold of 9 kbit/s, and what a measurement may
+    /// be below it. Below it is narrowband, of which EVS-SWB says nothing.
+    private static let leastOpusBitrate = 8.5
+
     /// Returns a codec on the fullband scale, by its media type; Opus for an unknown one, and nil for one without published
-    /// values: neither G.113 nor another source that is known to us has any of iLBC or iSAC.
+    /// values: neither G.113 nor another source that is known to us has any of iLBC, iSAC or narrowband Opus.
     ///
     /// - Parameter bitrate: the bit rate of the speech, in kbit/s.
     static func fullband(_ format: AudioFormat, bitrate: Double) -> Codec? {
       switch format {
       case .g711: .g711Fullband
       case .g722: .g722Fullband
-      case .opus: .opus(bitrate: bitrate)
+      case .opus: bitrate < leastOpusBitrate ? nil : .opus(bitrate: bitrate)
       case .ilbc, .isac: nil
       }
     }

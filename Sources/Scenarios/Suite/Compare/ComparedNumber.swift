@@ -126,15 +126,18 @@ extension ArmComparison {
     func isNearlyEqual(_ first: String, _ second: String) -> Bool {
       let (own, others) = (samples[first] ?? [:], samples[second] ?? [:])
       guard own.count == others.count else { return false }
-      return own.allSatisfy { seed, value in
-        guard let other = others[seed] else { return false }
-        return (value - other).magnitude <= max(value.magnitude * 1e-4, isOfTime ? 1e-3 : 0)
-      }
+      let pairs = own.compactMap { seed, value in others[seed].map { (value, $0) } }
+      guard pairs.count == own.count else { return false }
+      if pairs.allSatisfy({ ($0 - $1).magnitude <= $0.magnitude * 1e-4 }) { return true }
+      let differences = pairs.map { $0 - $1 }
+      guard isOfDelay, let least = differences.min(), let most = differences.max() else { return false }
+      return max(least.magnitude, most.magnitude) <= 1e-3 && most - least <= 1e-4
     }
 
-    /// Whether its unit is the second.
-    private var isOfTime: Bool {
-      if case .metric(let metric) = kind { metric.statistic.result(of: metric.value).0 == .duration } else { false }
+    /// Whether its unit is the second, and a delay of everything shifts it: jitter it does not.
+    private var isOfDelay: Bool {
+      guard case .metric(let metric) = kind else { return false }
+      return metric.statistic.result(of: metric.value).0 == .duration && !metric.value.name.hasSuffix("jitter")
     }
 
     /// Takes the value of a run away.
