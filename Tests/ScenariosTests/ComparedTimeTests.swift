@@ -138,6 +138,16 @@ import Testing
     #expect(point.gapTexts.contains { $0.contains("longer in one arm than in another") }, "\(point.gapTexts)")
   }
 
+  @Test func `an arm that loses sound has no delay of it, which is told`() throws {
+    let text = Compared.text(
+      "{ plain: {}, red: { alice.audio.codecs: [red, opus], bob.audio.codecs: [red, opus] } }", line: ", loss: 30%",
+      measure: "[bob.q.mouth_to_ear, bob.q.mos]")
+    let point = try #require(Compared.points(text).first)
+    #expect(
+      point.gapTexts.contains { $0.hasPrefix("bob.q.mouth_to_ear mean: an arm that loses sound has no delay of it") },
+      "\(point.gapTexts)")
+  }
+
   @Test func `a counter of a call that came up later is not compared`() throws {
     for statistic in ["last", "max", "delta"] {
       let point = try #require(Compared.points(Self.relayed(statistic)).first)

@@ -73,7 +73,19 @@ extension ArmComparison {
     }
     return groups.map {
       "the windows of \($0.names.joined(separator: ", ")) \($0.text): part of a difference may be of the channel"
-    }
+    } + delayTexts
+  }
+
+  /// Which delays of sound an arm lacks, because it did not play it.
+  private var delayTexts: [String] {
+    let names = numbers.filter {
+      $0.measures(HarnessEvents.mouthToEar.name) && $0.windowDifference.length >= .milliseconds(10)
+    }.map(\.name)
+    guard !names.isEmpty else { return [] }
+    return [
+      "\(names.joined(separator: ", ")): an arm that loses sound has no delay of it, so that other moments, as those before "
+        + "the loss, weigh more there: a window in which all of it is lossy tells more"
+    ]
   }
 
   /// What peers do at clearly other times in one arm than in another, as after events of a call, and by how much.
