@@ -157,7 +157,7 @@ extension ForwardingTests {
         let origin = server.origin(of: shown.ssrc, timestamp: shown.timestamp)
       else { return nil }
       (shown.ssrc, shown.timestamp) = origin
-      return camera.environment.videoRecord.captureTime(of: shown).map { shown.at - $0 }
+      return camera.environment.videoRecord.capture(of: shown).map { shown.at - $0.at }
     }
   }
 

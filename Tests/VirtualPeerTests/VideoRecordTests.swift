@@ -20,17 +20,17 @@ import Testing
         record.send(SentPicture(ssrc: 7, timestamp: UInt32(call + picture), captured: now))
       }
     }
-    #expect(record.captureTime(of: Self.shown(1)) == .zero + .seconds(1))
-    #expect(record.captureTime(of: Self.shown(4)) == .zero + .seconds(11))
+    #expect(record.capture(of: Self.shown(1))?.at == .zero + .seconds(1))
+    #expect(record.capture(of: Self.shown(4))?.at == .zero + .seconds(11))
   }
 
   @Test func `a picture without a number is known by its timestamp`() {
     let record = VideoRecord()
     record.record(5, at: .zero + .seconds(1), sends: false)
     record.send(SentPicture(ssrc: 7, timestamp: 90_000, captured: .zero + .seconds(1)))
-    #expect(record.number(of: Self.shown(nil, timestamp: 90_000)) == 5)
-    #expect(record.isBlack(Self.shown(nil, timestamp: 90_000)))
-    #expect(record.number(of: Self.shown(nil, timestamp: 90_001)) == nil)
+    #expect(record.capture(of: Self.shown(nil, timestamp: 90_000))?.id == 5)
+    #expect(record.capture(of: Self.shown(nil, timestamp: 90_000))?.isBlack == true)
+    #expect(record.capture(of: Self.shown(nil, timestamp: 90_001))?.id == nil)
   }
 
   @Test func `a picture that the encoder dropped gives its timestamp to no other`() {
@@ -39,6 +39,6 @@ import Testing
     record.send(SentPicture(ssrc: 7, timestamp: 90_000, captured: .zero + .seconds(1)))
     record.record(6, at: .zero + .seconds(2), sends: true)
     record.send(SentPicture(ssrc: 7, timestamp: 90_000, captured: .zero + .seconds(1)))
-    #expect(record.number(of: Self.shown(nil, timestamp: 90_000)) == 5)
+    #expect(record.capture(of: Self.shown(nil, timestamp: 90_000))?.id == 5)
   }
 }

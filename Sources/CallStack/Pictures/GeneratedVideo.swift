@@ -1,7 +1,7 @@
 package import CallCore
 
-/// A video that is computed: every frame depends only on kind, size, seed, frame rate and its number, and carries that number as a
-/// ``FrameNumberCode``. A receiver that reads the number can compute the reference picture to compare with.
+/// A video that is computed: every frame depends only on kind, size, seed, frame rate and its number, and carries that
+/// number as a ``FrameNumberCode``. A receiver that reads the number can compute the reference picture to compare with.
 package struct GeneratedVideo: Sendable {
   package enum Kind: String, CaseIterable, Hashable, Sendable {
     /// Black.

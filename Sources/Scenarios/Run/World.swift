@@ -246,19 +246,19 @@ final class World {
 
   private func shownPicture(of source: UInt32, to peer: VirtualPeer, over connection: String) -> ShownPicture? {
     let record = peer.videoRecord
-    guard let last = record.shown(of: source, over: connection), let (camera, shown, captured) = taken(last) else {
+    guard let shown = record.shown(of: source, over: connection), let (camera, capture) = taken(shown) else {
       return nil
     }
     // Painted and compared only where it is asked for.
     let pictures = {
       record.picture(of: source, over: connection).flatMap { picture in
-        camera.original(of: shown).map { (picture, $0) }
+        capture.isBlack ? nil : camera.original(capture.id).map { (picture, $0) }
       }
     }
     let moment = StatsSampler.momentOfPictureAge(before: simulator.now)
-    let earlier = record.shown(of: source, over: connection, at: moment).flatMap(taken)?.2
+    let earlier = record.shown(of: source, over: connection, at: moment).flatMap(taken)?.capture.at
     return ShownPicture(
-      source: source, captured: captured, capturedEarlier: earlier, delay: shown.at - captured,
+      source: source, captured: capture.at, capturedEarlier: earlier, delay: shown.at - capture.at,
       isNew: simulator.now - shown.at < StatsSampler.period,
       peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
@@ -272,17 +272,17 @@ final class World {
 
   /// Whether a shown picture is a black one, which a track sends whose camera is off.
   func isBlack(_ shown: VideoRecord.Shown) -> Bool {
-    taken(shown).map { camera, shown, _ in camera.isBlack(shown) } ?? false
+    taken(shown)?.capture.isBlack ?? false
   }
 
-  /// Returns the camera that took a shown picture, the picture as that camera's, and when it was taken.
-  private func taken(_ shown: VideoRecord.Shown) -> (VideoRecord, VideoRecord.Shown, Instant)? {
+  /// Returns the camera that took a shown picture, also one that a server forwards, and which of its pictures it is.
+  private func taken(_ shown: VideoRecord.Shown) -> (camera: VideoRecord, capture: VideoRecord.Capture)? {
     var shown = shown
     if let origin = origin(of: shown.ssrc, timestamp: shown.timestamp) {
       (shown.ssrc, shown.timestamp) = origin
     }
     return peers.lazy.compactMap { other in
-      other.videoRecord.captureTime(of: shown).map { (other.videoRecord, shown, $0) }
+      other.videoRecord.capture(of: shown).map { (other.videoRecord, $0) }
     }.first
   }
 
@@ -318,10 +318,8 @@ final class World {
     let next = peer.videoRecord.onShow
     peer.videoRecord.onShow = { [unowned self] shown, picture, other in
       next?(shown, picture, other)
-      guard other == connection, let (camera, shown, _) = taken(shown), let number = camera.number(of: shown) else {
-        return
-      }
-      pairing.see(picture, number: number, from: camera)
+      guard other == connection, let (camera, capture) = taken(shown) else { return }
+      pairing.see(picture, number: capture.id, from: camera)
     }
     return pairing.finish
   }

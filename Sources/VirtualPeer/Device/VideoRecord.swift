@@ -18,11 +18,12 @@ package final class VideoRecord {
   /// Half a second of shown pictures at 60 Hz.
   private static let shownCapacity = 30
   /// A picture that the camera took.
-  private struct Capture {
-    let id: UInt32
-    let at: Instant
+  package struct Capture {
+    /// Its number, which no other picture of the camera has.
+    package let id: UInt32
+    package let at: Instant
     /// Whether no track sends it, but black in its place.
-    let isBlack: Bool
+    package let isBlack: Bool
   }
   /// The captures, each at its number modulo the capacity.
   private var captured: [Capture?] = []
@@ -117,17 +118,6 @@ package final class VideoRecord {
   /// Returns the camera picture of a number; nil for modelled ones.
   package func original(_ contentID: UInt32) -> VideoFrame? { painter(of: contentID)?.frame(contentID) }
 
-  /// Returns a camera picture as it was taken; nil for one of another peer, for black ones, and for modelled ones.
-  package func original(of picture: Shown) -> VideoFrame? {
-    capture(of: picture).flatMap { $0.isBlack ? nil : original($0.id) }
-  }
-
-  /// Whether a picture is a black one that was sent in place of the camera's; false for one of another peer.
-  package func isBlack(_ picture: Shown) -> Bool { capture(of: picture)?.isBlack ?? false }
-
-  /// Returns the number of a picture; nil for one of another peer, and for one older than the record.
-  package func number(of picture: Shown) -> UInt32? { capture(of: picture)?.id }
-
   /// Returns the sources of which pictures were shown for a connection, by its trace subject.
   package func shownSources(over connection: String) -> [UInt32] { (screens[connection] ?? [:]).keys.sorted() }
 
@@ -141,13 +131,9 @@ package final class VideoRecord {
     screens[connection]?[source]?.shown.last { $0.at <= moment }
   }
 
-  /// Returns the capture time of a picture; nil for one of another peer, and for one older than the record.
-  package func captureTime(of picture: Shown) -> Instant? {
-    capture(of: picture)?.at
-  }
-
-  /// A picture is known by the number that it shows, and one without by its RTP timestamp.
-  private func capture(of picture: Shown) -> Capture? {
+  /// Returns which picture of the camera a shown one is, by the number that it shows or else by its RTP timestamp; nil for
+  /// one of another peer, and for one older than the record.
+  package func capture(of picture: Shown) -> Capture? {
     guard let sent = sources[picture.ssrc], !captured.isEmpty else { return nil }
     let number = picture.contentID ?? sent.lazy.compactMap(\.self).first { $0.timestamp == picture.timestamp }?.id
     guard let number, let capture = captured[Int(number) % Self.capacity], capture.id == number else { return nil }

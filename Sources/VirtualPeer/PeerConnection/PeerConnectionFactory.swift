@@ -47,7 +47,7 @@ public final class PeerConnectionFactory {
 
   /// The size of the pictures that the device is asked for; nil if it has none to give.
   package var pictureSize: PictureSize? {
-    environment.device.pictures == nil ? nil : configuration.video.flatMap { PictureSize($0.width, $0.height) }
+    environment.device.pictures == nil ? nil : configuration.video?.size
   }
 
   /// Whether what the device films, or shows, is what connections send: a program in their place has pictures of its own.

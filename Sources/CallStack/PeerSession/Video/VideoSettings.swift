@@ -1,5 +1,5 @@
 public import CallCore
-internal import Pictures
+package import Pictures
 internal import SDP
 
 /// Settings of the video that a session sends, and of the formats in which it sends and receives it.
@@ -89,7 +89,7 @@ public struct VideoSettings: Hashable, Sendable {
   /// The least rate at which libwebrtc sends video.
   static let minimumBitrate = DataRate.kilobitsPerSecond(30)
 
-  var size: PictureSize { PictureSize(width, height) ?? .vga }
+  package var size: PictureSize { PictureSize(width, height) ?? .vga }
 
   /// The encodings of ``simulcast``, the smallest first, with the names that are usual: quarter, half, full.
   package var encodings: [EncodingParameters] {
