@@ -138,14 +138,46 @@ import Testing
     #expect(point.gapTexts.contains { $0.contains("longer in one arm than in another") }, "\(point.gapTexts)")
   }
 
-  @Test func `an arm that loses sound has no delay of it, which is told`() throws {
+  /// Returns a comparison of delays with these samples in every run, a quarter of a second apart; nil where no sound plays.
+  private static func delays(_ samples: [String: [Double?]], _ statistic: String = "mean") throws -> ArmComparison {
+    let text = Compared.text("{ a: {}, b: {} }", measure: "[{ metric: bob.q.mouth_to_ear, stat: \(statistic) }]")
+    var point = try #require(Compared.points(text).first)
+    for (arm, values) in samples {
+      let moments = values.enumerated().compactMap { index, value in
+        value.map { Measurement.Sample(time: .zero + .milliseconds(250) * Int64(index), value: $0) }
+      }
+      for seed in point.seeds { point.numbers[0].moments[arm, default: [:]][seed] = moments }
+    }
+    point.settle()
+    return point
+  }
+
+  @Test(arguments: [("mean", 0.15, 0.25), ("max", 0.2, 0.3), ("last", 0.2, 0.3), ("first", 0.1, 0.2)])
+  func `delays are compared at moments at which every arm plays what was said`(
+    statistic: String, a: Double, b: Double
+  ) throws {
+    let point = try Self.delays(["a": [0.1, nil, 0.2, 0.9], "b": [0.2, 0.8, 0.3, nil]], statistic)
+    #expect(point.numbers[0].values(of: "a").allSatisfy { abs($0 - a) < 1e-9 })
+    #expect(point.numbers[0].values(of: "b").allSatisfy { abs($0 - b) < 1e-9 })
+    #expect(point.numbers[0].values(of: "a").count == 3)
+    let told = point.gapTexts.filter { $0.contains("is of the moments at which every arm plays what was said") }
+    #expect(told.count == 1 && told[0].hasSuffix("67% of those of an arm"), "\(point.gapTexts)")
+  }
+
+  @Test func `runs that play at no common moment have no delay to compare`() throws {
+    let point = try Self.delays(["a": [0.1, nil], "b": [nil, 0.2]])
+    #expect(!point.numbers[0].hasSamples)
+    #expect(point.numbers[0].lacks.values.flatMap(\.values).allSatisfy { $0 == .noCommonMoment })
+  }
+
+  @Test func `a run samples every delay that it measures for an arm`() throws {
     let text = Compared.text(
-      "{ plain: {}, red: { alice.audio.codecs: [red, opus], bob.audio.codecs: [red, opus] } }", line: ", loss: 30%",
-      measure: "[bob.q.mouth_to_ear, bob.q.mos]")
+      "{ a: {}, b: { alice.audio.bitrate: 16kbps } }", line: ", loss: 20%",
+      measure: "[bob.q.mouth_to_ear, { metric: bob.q.mouth_to_ear, stat: count }]")
     let point = try #require(Compared.points(text).first)
-    #expect(
-      point.gapTexts.contains { $0.hasPrefix("bob.q.mouth_to_ear mean: an arm that loses sound has no delay of it") },
-      "\(point.gapTexts)")
+    let counts = try #require(point.numbers[1].samples["a"])
+    #expect(!counts.isEmpty)
+    for (seed, count) in counts { #expect(point.numbers[0].moments["a"]?[seed]?.count == Int(count)) }
   }
 
   @Test func `a counter of a call that came up later is not compared`() throws {

@@ -29,6 +29,8 @@ package struct ExpectationResult: Sendable {
   /// When the window of the number of an arm opened; nil for any other.
   package var opened: Instant?
   package var closed: Instant?
+  /// The samples of the number of an arm that are compared one by one; empty for any other.
+  package var samples: [Measurement.Sample] = []
   /// The course of the number of an arm; nil for any other.
   package var course: ThinnedSeries?
   /// The distance of a failure from the expectation; see ``Finding/miss``.

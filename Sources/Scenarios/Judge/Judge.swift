@@ -106,7 +106,7 @@ package final class Judge {
         actual: decision.actual, nearestMiss: ruling.nearestMiss, measured: ruling.measured,
         miss: ruling.miss)
       (result.measuredTime, result.opened, result.closed) = (ruling.measuredTime, ruling.opened, ruling.closed)
-      result.course = ruling.course?.points
+      (result.samples, result.course) = (ruling.samples, ruling.course?.points)
       if let share = expectation.share {
         result.verdict = .shared
         // A run that did not test it contributes nothing.

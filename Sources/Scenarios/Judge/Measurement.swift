@@ -18,6 +18,20 @@ public struct Measurement: Hashable, Sendable {
   /// The course of the number of an arm over the run, of a counter its growth per second; nil for any other.
   public var course: ThinnedSeries?
 
+  /// The samples of the number of an arm that are compared one by one; empty for any other.
+  package var samples: [Sample] = []
+
+  /// A value that was sampled.
+  package struct Sample: Hashable, Sendable {
+    package var time: Instant
+    package var value: Double
+
+    package init(time: Instant, value: Double) {
+      self.time = time
+      self.value = value
+    }
+  }
+
   /// Makes a measurement.
   public init(
     id: String, expected: String, measured: Double?, time: Interval? = nil, opened: Instant? = nil,

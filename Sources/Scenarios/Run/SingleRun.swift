@@ -298,9 +298,11 @@ public struct SingleRun {
 
   private static func measurements(_ results: [ExpectationResult]) -> [Measurement] {
     results.filter { $0.measured != nil || $0.expectation.isJudgedAcrossSeeds }.map {
-      Measurement(
+      var measurement = Measurement(
         id: $0.expectation.id, expected: $0.expected, measured: $0.measured, time: $0.measuredTime,
         opened: $0.opened, closed: $0.closed, course: $0.course)
+      measurement.samples = $0.samples
+      return measurement
     }
   }
 

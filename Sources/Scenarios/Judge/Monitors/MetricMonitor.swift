@@ -248,6 +248,8 @@ final class MetricMonitor: Monitor {
     ruling.measured = number
     if let measuredTime, let opened = span.openedAt {
       (ruling.opened, ruling.closed) = (opened, span.closedAt ?? time)
+      // Of sound that an arm loses it has no sample.
+      if metric.value.name == HarnessEvents.mouthToEar.name, statistic.isOfSamples { ruling.samples = samples.samples }
       ruling.measuredTime =
         switch metric.value.name {
         case HarnessEvents.mouthToEar.name: StatsSampler.period * Int64(samples.count)

@@ -30,6 +30,8 @@ final class Ruling {
   /// When the window of the number of an arm opened and closed.
   var opened: Instant?
   var closed: Instant?
+  /// The samples of the number of an arm that are compared one by one.
+  var samples: [Measurement.Sample] = []
   /// The course of the number of an arm, over the whole run; nil for any other.
   var course: NumberCourse?
   /// The distance of a failure from the expectation; see ``Finding/miss``.

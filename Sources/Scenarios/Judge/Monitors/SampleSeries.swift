@@ -1,5 +1,5 @@
 internal import CallCore
-internal import ScenarioFormat
+package import ScenarioFormat
 internal import Vocabulary
 
 /// The samples of one number within a window, and their statistics.
@@ -12,25 +12,23 @@ struct SampleSeries {
   var closing: (value: Double, time: Instant)?
   /// The kind of counter, whose change is its growth; nil for any other number.
   var counting: ValueDeclaration.Counting?
-  private var values: [Double] = []
+  /// The values that came within the window, in order of time.
+  private(set) var samples: [Measurement.Sample]
   /// The indices in the values at which a counter started anew.
   private var beginnings: [Int] = []
-  private var firstTime = Instant.zero
-  private var lastTime = Instant.zero
 
-  var count: Int { values.count }
-  var last: Double? { values.last }
+  init(_ samples: [Measurement.Sample] = []) { self.samples = samples }
+
+  private var values: [Double] { samples.map(\.value) }
+  var count: Int { samples.count }
+  var last: Double? { samples.last?.value }
   /// Whether there are no values.
-  var isEmpty: Bool { values.isEmpty && closing == nil }
+  var isEmpty: Bool { samples.isEmpty && closing == nil }
 
-  mutating func add(_ value: Double, at time: Instant) {
-    if values.isEmpty { firstTime = time }
-    values.append(value)
-    lastTime = time
-  }
+  mutating func add(_ value: Double, at time: Instant) { samples.append(.init(time: time, value: value)) }
 
   /// Notes that the following values are of a counter that starts at zero.
-  mutating func beginAnew() { beginnings.append(values.count) }
+  mutating func beginAnew() { beginnings.append(samples.count) }
 
   /// The growth of a counter, over its restarts.
   private var growth: Double {
@@ -57,6 +55,7 @@ struct SampleSeries {
   /// Returns nil when there are not enough samples: one for most, two points in time for `rate`, two values for
   /// `delta`. For `first`, `last`, `rate` and `delta`, a value read at a border of the window counts as one.
   func statistic(_ statistic: Expectation.Statistic) -> Double? {
+    let values = values
     switch statistic {
     case .count: return Double(values.count)
     case .first: return opening ?? values.first ?? closing?.value
@@ -71,8 +70,8 @@ struct SampleSeries {
       guard base != nil || closing != nil || values.count > 1 else { return nil }
       return counting == nil ? end - start : growth
     case .rate:
-      guard let start = base?.time ?? (values.isEmpty ? nil : firstTime) else { return nil }
-      let elapsed = (closing?.time ?? lastTime) - start
+      guard let start = base?.time ?? samples.first?.time else { return nil }
+      let elapsed = (closing?.time ?? samples.last?.time ?? start) - start
       return elapsed > .zero ? growth / elapsed.seconds : nil
     }
   }
@@ -94,6 +93,14 @@ struct SampleSeries {
 }
 
 extension Expectation.Statistic {
+  /// Returns the statistic of samples; nil where there are too few.
+  package func result(of samples: [Measurement.Sample]) -> Double? {
+    SampleSeries(samples).statistic(self)
+  }
+
+  /// Whether it is one of single samples, of which some may be left out.
+  var isOfSamples: Bool { isAmongSamples || [.first, .last].contains(self) }
+
   /// Whether it always lies between the smallest sample and the largest. `first` and `last` may be read at a border of
   /// the window, where there is no sample.
   var isAmongSamples: Bool {

@@ -103,6 +103,7 @@ package struct ArmComparison: Sendable {
       if let opened = measurement.opened { numbers[index].openings[arm, default: [:]][result.seed] = opened }
       if let closed = measurement.closed { numbers[index].closings[arm, default: [:]][result.seed] = closed }
       if let time = measurement.time { numbers[index].times[arm, default: [:]][result.seed] = time }
+      if !measurement.samples.isEmpty { numbers[index].moments[arm, default: [:]][result.seed] = measurement.samples }
     }
   }
 
@@ -200,6 +201,7 @@ package struct ArmComparison: Sendable {
           ? .noMedia : numbers[index].shift(run.arm, run.seed) ?? numbers[index].shortness(run.arm, run.seed)
         if let lack { numbers[index].remove(run.arm, run.seed, lack) }
       }
+      numbers[index].keepCommonMoments()
     }
     deprived = findDeprived()
   }

@@ -76,16 +76,12 @@ extension ArmComparison {
     } + delayTexts
   }
 
-  /// Which delays of sound an arm lacks, because it did not play it.
+  /// Which delays are those of a part of the sound, because an arm did not play the rest.
   private var delayTexts: [String] {
-    let names = numbers.filter {
-      $0.measures(HarnessEvents.mouthToEar.name) && $0.windowDifference.length >= .milliseconds(10)
-    }.map(\.name)
-    guard !names.isEmpty else { return [] }
-    return [
-      "\(names.joined(separator: ", ")): an arm that loses sound has no delay of it, so that other moments, as those before "
-        + "the loss, weigh more there: a window in which all of it is lossy tells more"
-    ]
+    numbers.filter { $0.leastCommonShare < 0.9 }.map {
+      "\($0.name) is of the moments at which every arm plays what was said: in some run "
+        + "\(Wording.quantity($0.leastCommonShare, .percentage)) of those of an arm"
+    }
   }
 
   /// What peers do at clearly other times in one arm than in another, as after events of a call, and by how much.
@@ -142,7 +138,11 @@ extension ArmComparison {
     let elsewhere = lacks.compactMap { lack -> Times? in
       if case .elsewhere(let own, let arm, let other) = lack { (own - .zero, arm, other - .zero) } else { nil }
     }
-    let texts = [phrase("measured", "for", short), phrase("its window opened", "at", elsewhere)].compactMap(\.self)
+    let texts = [
+      phrase("measured", "for", short), phrase("its window opened", "at", elsewhere),
+      lacks.contains(.noCommonMoment)
+        ? "it plays nothing of what was said at a moment at which every other arm does" : nil,
+    ].compactMap(\.self)
     return texts.isEmpty ? nil : texts.joined(separator: "; ")
   }
 

@@ -1,8 +1,9 @@
 package import CallCore
-internal import Foundation
 package import ScenarioFormat
 internal import ScenarioJudge
 internal import Vocabulary
+
+internal import func Foundation.log10
 
 extension ArmComparison {
   /// Why a run has no value that could be compared.
@@ -13,6 +14,8 @@ extension ArmComparison {
     case short(Interval, than: String, Interval)
     /// Nobody received media, which somebody did in another run.
     case noMedia
+    /// It has no sample at a moment at which every other arm has one.
+    case noCommonMoment
   }
 
   /// A number that is compared, and its value in each run.
@@ -41,6 +44,10 @@ extension ArmComparison {
     package var samples: [String: [UInt64: Double]] = [:]
     /// For how long of its window it was measured, by arm and seed.
     var times: [String: [UInt64: Interval]] = [:]
+    /// Its samples where they are compared one by one, by arm and seed.
+    var moments: [String: [UInt64: [Measurement.Sample]]] = [:]
+    /// The share of the samples of a run that were compared, by arm and seed.
+    private(set) var commonShares: [String: [UInt64: Double]] = [:]
     /// When its window opened and closed, by arm and seed.
     var openings: [String: [UInt64: Instant]] = [:]
     var closings: [String: [UInt64: Instant]] = [:]
@@ -146,6 +153,30 @@ extension ArmComparison {
       lacks[arm, default: [:]][seed] = lack
     }
 
+    /// Takes the values of runs with the same seed from the samples of moments at which every arm has one. Of a delay that is
+    /// known only of sound that plays, an arm that loses more would otherwise be told by other moments.
+    mutating func keepCommonMoments() {
+      guard case .metric(let metric) = kind else { return }
+      for seed in Set(moments.values.flatMap(\.keys)) {
+        let runs = moments.compactMapValues { $0[seed] }.filter { samples[$0.key]?[seed] != nil }
+        guard let first = runs.values.first else { continue }
+        let common = runs.values.reduce(into: Set(first.map(\.time))) { $0.formIntersection($1.map(\.time)) }
+        for (arm, all) in runs {
+          let kept = all.filter { common.contains($0.time) }
+          guard let value = metric.statistic.result(of: kept) else {
+            remove(arm, seed, .noCommonMoment)
+            continue
+          }
+          samples[arm]?[seed] = value
+          times[arm]?[seed] = StatsSampler.period * Int64(kept.count)
+          commonShares[arm, default: [:]][seed] = Double(kept.count) / Double(all.count)
+        }
+      }
+    }
+
+    /// The smallest share of the samples of a run that were compared; 1 where all were.
+    var leastCommonShare: Double { commonShares.values.flatMap(\.values).min() ?? 1 }
+
     /// Returns why the value of a run cannot be compared with that of another arm and the same seed: it was measured
     /// for clearly less time. Nil if it can be.
     func shortness(_ arm: String, _ seed: UInt64) -> Lack? {
@@ -216,6 +247,8 @@ extension ArmComparison {
       for (arm, values) in other.times { times[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.openings { openings[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.closings { closings[arm, default: [:]].merge(values) { old, _ in old } }
+      for (arm, values) in other.moments { moments[arm, default: [:]].merge(values) { old, _ in old } }
+      for (arm, values) in other.commonShares { commonShares[arm, default: [:]].merge(values) { old, _ in old } }
       for (arm, values) in other.lacks { lacks[arm, default: [:]].merge(values) { old, _ in old } }
     }
 

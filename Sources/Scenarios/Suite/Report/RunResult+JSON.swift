@@ -128,14 +128,19 @@ extension Finding {
 
 extension Measurement {
   var json: JSON {
-    .object(
-      [
-        .init("id", .string(id)), .init("expected", .string(expected)),
-        .init("measured", measured.map { .number($0) } ?? .null),
-      ] + (time.map { [.init("measuredNanoseconds", .integer($0.nanoseconds))] } ?? [])
-        + (opened.map { [.init("openedNanoseconds", .integer($0.nanoseconds))] } ?? [])
-        + (closed.map { [.init("closedNanoseconds", .integer($0.nanoseconds))] } ?? [])
-        + (course.map { [.init("course", $0.json)] } ?? []))
+    var members: [JSON.Member] = [
+      .init("id", .string(id)), .init("expected", .string(expected)),
+      .init("measured", measured.map { .number($0) } ?? .null),
+    ]
+    if let time { members.append(.init("measuredNanoseconds", .integer(time.nanoseconds))) }
+    if let opened { members.append(.init("openedNanoseconds", .integer(opened.nanoseconds))) }
+    if let closed { members.append(.init("closedNanoseconds", .integer(closed.nanoseconds))) }
+    if let course { members.append(.init("course", course.json)) }
+    if !samples.isEmpty {
+      members.append(
+        .init("samples", .array(samples.flatMap { [.integer($0.time.nanoseconds), .number($0.value)] })))
+    }
+    return .object(members)
   }
 
   init?(json: JSON) {
@@ -146,6 +151,11 @@ extension Measurement {
       opened: json["openedNanoseconds"]?.integer.map { Instant(nanoseconds: $0) },
       closed: json["closedNanoseconds"]?.integer.map { Instant(nanoseconds: $0) },
       course: json["course"].flatMap(ThinnedSeries.init))
+    let row = json["samples"]?.array ?? []
+    samples = stride(from: 1, to: row.count, by: 2).compactMap { index in
+      guard let time = row[index - 1].integer, let value = row[index].real else { return nil }
+      return Sample(time: Instant(nanoseconds: time), value: value)
+    }
   }
 }
 
