@@ -100,6 +100,20 @@ import Testing
     #expect(point.completeArms == ["a"])
   }
 
+  @Test func `no arm gave less in a window in which nothing came in any`() throws {
+    // What follows the window follows it sooner in one arm.
+    for (last, isLess) in [(16, false), (15, true)] {
+      let text = Compared.text(
+        "{ a: {}, b: { alice.audio.ptime: 60ms } }",
+        measure: "[{ metric: \(Compared.allBytes), stat: rate, window: [2s, 4s] }]")
+      let point = try #require(
+        Compared.points(text) { result, arm in
+          result.receptions.heard[Self.alice] = .init(periods: [4, 5] + (arm == "a" ? [last, 20] : [20]))
+        }.first)
+      #expect(point.deprived.map(\.arm) == (isLess ? ["b"] : []), "\(last)")
+    }
+  }
+
   @Test func `an arm is not the better for a receiver to whom it gave nothing of one of the others`() throws {
     for (bytes, isTested) in [(1.0, false), (-1.0, true)] {
       var point = try #require(

@@ -179,6 +179,16 @@ import Testing
     }
   }
 
+  @Test func `timestamps are compared as times of the run`() throws {
+    var point = try Self.point(measure: "[bob.stats.inbound-rtp.audio.lastPacketReceivedTimestamp]")
+    let other = [1: 1.77e9, 2: 1.77e9 + 1, 3: 1.77e9 + 2] as [UInt64: Double]
+    point.setSamples(["a": other, "b": other.mapValues { $0 + 3 }])
+    #expect(!point.numbers[0].isNearlyEqual("b", "a"))
+    let difference = point.difference(point.numbers[0], "b", minus: "a")
+    #expect(abs(difference.mean - 3) < 1e-6)
+    #expect(abs(point.numbers[0].mean(of: "a").deviation - 1) < 1e-6)
+  }
+
   // MARK: Directions
 
   @Test(

@@ -249,7 +249,8 @@ import Vocabulary
       .metric(bytes, .last, .exactly(.count(2))), .metric(jitter, .last, .exactly(.duration(.microseconds(12_500)))),
     ])
     let sampler = StatsSampler(
-      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics,
+      random: RandomSource(seed: 1))
     #expect(sampler.reads("alice") && !sampler.reads("bob"))
     bench.at(250)
     sampler.sample(report(seconds: 1, concealed: 0, events: 0), mouthToEar: nil, of: "alice", at: bench.trace.now)
@@ -265,7 +266,8 @@ import Vocabulary
       for index in scenario.peers.indices { scenario.peers[index].audio.codecs = [.redundancy, .opus] }
     }
     let sampler = StatsSampler(
-      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics,
+      random: RandomSource(seed: 1))
     bench.trace.listen(to: HarnessEvents.meanOpinionScore) { _, score in scores.append(score) }
     for (seconds, isForwarded) in [(0, false), (2, true), (4, false)] as [(Int64, Bool)] {
       bench.at(seconds * 1_000 + 250)
@@ -285,7 +287,8 @@ import Vocabulary
       $0.peers[0].stack = .external
     }
     let sampler = StatsSampler(
-      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics,
+      random: RandomSource(seed: 1))
     let members: [(name: String, value: StatsReport.Value)] = [
       ("iceState", .text("asleep")), ("bytesSent", .text("many")), ("packetsSent", .real(7)),
     ]
@@ -360,6 +363,13 @@ import Vocabulary
     #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass])
   }
 
+  private static func picture(_ source: UInt32, captured: Instant, delay: Interval, isNew: Bool) -> ShownPicture {
+    ShownPicture(
+      source: source, captured: captured,
+      sampled: .init(
+        captured: captured, delay: delay, isNew: isNew, peakSignalToNoise: { nil }, structuralSimilarity: { nil }))
+  }
+
   @Test func `of several cameras each has a sample, also one whose picture stands still or never came`() {
     let age = ValuePath.of("bob", "q.picture_age", .duration)
     let delay = ValuePath.of("bob", "q.frame_delay", .duration)
@@ -368,7 +378,8 @@ import Vocabulary
       .metric(delay, .count, .exactly(.count(3))),
     ])
     let sampler = StatsSampler(
-      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics)
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics,
+      random: RandomSource(seed: 1))
     let report = StatsReport(
       entries: [1, 2, 3].map {
         .init(id: "IV\($0)", type: "inbound-rtp", kind: "video", members: [("ssrc", .integer($0))])
@@ -378,12 +389,8 @@ import Vocabulary
       let now = bench.trace.now
       // The first moves, the second came once, and of the third nothing is shown.
       let pictures = [
-        ShownPicture(
-          source: 1, captured: now, delay: .milliseconds(50), isNew: true, peakSignalToNoise: { nil },
-          structuralSimilarity: { nil }),
-        ShownPicture(
-          source: 2, captured: .zero + .milliseconds(100), delay: .milliseconds(60), isNew: time == 500,
-          peakSignalToNoise: { nil }, structuralSimilarity: { nil }),
+        Self.picture(1, captured: now, delay: .milliseconds(50), isNew: true),
+        Self.picture(2, captured: .zero + .milliseconds(100), delay: .milliseconds(60), isNew: time == 500),
       ]
       sampler.sample(report, mouthToEar: nil, pictures: pictures, of: "bob", at: now)
     }

@@ -45,9 +45,11 @@ final class RunStage {
     let sessions = scenario.peers.filter { $0.stack != .external }
     cleartext = CleartextDetector(peers: sessions, tap: wire, watch: watch)
     meter = WireMeter(scenario.watchedWire, tap: wire, cleartext: cleartext, trace: trace)
-    sampler = StatsSampler(scenario, watch: watch, anchors: context.anchors, statistics: context.statistics)
+    let random = RandomSource(seed: seed)
+    sampler = StatsSampler(
+      scenario, watch: watch, anchors: context.anchors, statistics: context.statistics, random: random)
     paths = RelayPaths(watch: watch, wire: wire)
-    let simulator = Simulator(trace: trace, random: RandomSource(seed: seed))
+    let simulator = Simulator(trace: trace, random: random)
     simulator.recordsChannels = scenario.arms != nil
     let world = try World(scenario: scenario, simulator: simulator)
     self.world = world
@@ -186,7 +188,8 @@ final class RunStage {
           report, mouthToEar: world.mouthToEar(to: peer, over: subject),
           packetDuration: world.packetDuration(to: peer, over: subject),
           isForwarded: world.isForwarded(to: peer, over: subject),
-          pictures: world.shownPictures(to: peer, over: subject), of: subject, at: now)
+          pictures: world.shownPictures(to: peer, over: subject, sampledAt: sampler.pictureMoments), of: subject,
+          at: now)
         context.statistics.deliver(report, of: subject)
         context.story.sample(report, of: subject, at: now)
         sampled?(report, peer.name, subject)

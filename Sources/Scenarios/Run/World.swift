@@ -240,26 +240,34 @@ final class World {
   }
 
   /// Returns the pictures that the peer shows now for a connection, one of each source, wherever they were taken.
-  func shownPictures(to peer: VirtualPeer, over connection: String) -> [ShownPicture] {
-    peer.videoRecord.shownSources(over: connection).compactMap { shownPicture(of: $0, to: peer, over: connection) }
+  func shownPictures(
+    to peer: VirtualPeer, over connection: String, sampledAt moments: PictureMoments
+  ) -> [ShownPicture] {
+    peer.videoRecord.shownSources(over: connection).compactMap { source in
+      guard let shown = peer.videoRecord.shown(of: source, over: connection), let (_, capture) = taken(shown) else {
+        return nil
+      }
+      return ShownPicture(
+        source: source, captured: capture.at,
+        sampled: sampledPicture(of: source, to: peer, over: connection, at: moments))
+    }
   }
 
-  private func shownPicture(of source: UInt32, to peer: VirtualPeer, over connection: String) -> ShownPicture? {
-    let record = peer.videoRecord
-    guard let shown = record.shown(of: source, over: connection), let (camera, capture) = taken(shown) else {
-      return nil
-    }
+  private func sampledPicture(
+    of source: UInt32, to peer: VirtualPeer, over connection: String, at moments: PictureMoments
+  ) -> ShownPicture.Sample? {
+    let (record, moment) = (peer.videoRecord, moments.moment(before: simulator.now))
+    guard let shown = record.shown(of: source, over: connection, at: moment), let (camera, capture) = taken(shown)
+    else { return nil }
     // Painted and compared only where it is asked for.
     let pictures = {
-      record.picture(of: source, over: connection).flatMap { picture in
+      record.picture(of: source, over: connection, at: moment).flatMap { picture in
         capture.isBlack ? nil : camera.original(capture.id).map { (picture, $0) }
       }
     }
-    let moment = StatsSampler.momentOfPictureAge(before: simulator.now)
-    let earlier = record.shown(of: source, over: connection, at: moment).flatMap(taken)?.capture.at
-    return ShownPicture(
-      source: source, captured: capture.at, capturedEarlier: earlier, delay: shown.at - capture.at,
-      isNew: simulator.now - shown.at < StatsSampler.period,
+    return ShownPicture.Sample(
+      captured: capture.at, delay: shown.at - capture.at,
+      isNew: shown.at > moments.moment(before: simulator.now - StatsSampler.period),
       peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
   }

@@ -33,9 +33,16 @@ package final class VideoRecord {
   /// What is shown of one received source.
   private struct Screen {
     /// The pictures shown last, the newest at the end.
-    var shown: [Shown]
-    /// The newest; nil from a modelled codec.
-    var picture: VideoFrame?
+    var shown: [Shown] = []
+    /// Those of the last quarter of a second, and the one before it; nil from a modelled codec.
+    var pictures: [(at: Instant, frame: VideoFrame?)] = []
+
+    mutating func show(_ next: Shown, _ frame: VideoFrame?) {
+      if shown.count == VideoRecord.shownCapacity { shown.removeFirst() }
+      shown.append(next)
+      pictures.append((next.at, frame))
+      while pictures.count > 1, next.at - pictures[1].at >= .milliseconds(250) { pictures.removeFirst() }
+    }
   }
   /// What is shown for each connection, by source.
   private var screens: [String: [UInt32: Screen]] = [:]
@@ -101,18 +108,14 @@ package final class VideoRecord {
   package func sends(_ ssrc: UInt32) -> Bool { sources[ssrc] != nil }
 
   func show(_ shown: Shown, _ picture: VideoFrame?, over connection: String) {
-    var screen = screens[connection, default: [:]].removeValue(forKey: shown.ssrc) ?? Screen(shown: [])
-    if screen.shown.count == Self.shownCapacity { screen.shown.removeFirst() }
-    screen.shown.append(shown)
-    screen.picture = picture
-    screens[connection, default: [:]][shown.ssrc] = screen
+    screens[connection, default: [:]][shown.ssrc, default: Screen()].show(shown, picture)
     onShown?(shown)
     if let picture { onShow?(shown, picture, connection) }
   }
 
-  /// Returns the picture that was shown last of a source; nil from a modelled codec.
-  package func picture(of source: UInt32, over connection: String) -> VideoFrame? {
-    screens[connection]?[source]?.picture
+  /// Returns the picture that was shown of a source at a moment of the last quarter of a second; nil from a modelled codec.
+  package func picture(of source: UInt32, over connection: String, at moment: Instant) -> VideoFrame? {
+    screens[connection]?[source]?.pictures.last { $0.at <= moment }?.frame
   }
 
   /// Returns the camera picture of a number; nil for modelled ones.

@@ -9,15 +9,6 @@ package final class StatsSampler {
   /// The interval between reports of each peer.
   package static let period = Interval.milliseconds(250)
 
-  /// Returns the moment whose age of the picture is told at a time: within the period before, and never the same part of it
-  /// in a row. In step with a camera, samples would all find its pictures at the same age.
-  package static func momentOfPictureAge(before time: Instant) -> Instant {
-    let number = UInt64(max(0, (time - Instant.zero).nanoseconds / period.nanoseconds))
-    // Multiples of the golden ratio lie evenly within the period, however many there are.
-    let part = (number &* 2_654_435_769) & 0xFFFF_FFFF
-    return time - .nanoseconds((Int64(part) * period.nanoseconds) >> 32)
-  }
-
   /// A connection, or the only one of a peer.
   private final class Subject {
     let name: String
@@ -37,7 +28,7 @@ package final class StatsSampler {
     /// The sound in a packet of what plays, as far as it was ever known.
     var packetDuration: Interval?
     /// The pictures that came since the sample before, the last one of each source.
-    var pictures: [ShownPicture] = []
+    var pictures: [ShownPicture.Sample] = []
     /// When the camera took the picture of each source that is on the screen; before the first, when packets of it began to come.
     var captured: [UInt32: Instant] = [:]
     /// The age of the picture of each source at the moment that is told of.
@@ -57,14 +48,19 @@ package final class StatsSampler {
   private let scenario: Scenario
   private let watch: Watch
   private let statistics: StatsReader
+  /// The moments of which samples of pictures tell.
+  package let pictureMoments: PictureMoments
   private var trace: Trace { watch.trace }
   private var subjects: [Subject] = []
   package private(set) var recovery: [RecoveryMeter] = []
   package private(set) var speech: [SpeechMeter] = []
   package private(set) var losses: [SpeechLoss] = []
 
-  package init(_ scenario: Scenario, watch: Watch, anchors: Anchors, statistics: StatsReader) {
+  package init(
+    _ scenario: Scenario, watch: Watch, anchors: Anchors, statistics: StatsReader, random: RandomSource
+  ) {
     self.scenario = scenario
+    pictureMoments = PictureMoments(random)
     self.watch = watch
     self.statistics = statistics
     let sampled = scenario.watchedValues.filter(\.isSampled)
@@ -116,7 +112,7 @@ package final class StatsSampler {
   ///   - mouthToEar: the delay of the speech that the peer plays now, if known.
   ///   - packetDuration: the sound in a packet of what the peer plays now, if known.
   ///   - isForwarded: whether a server forwards what the peer plays now.
-  ///   - pictures: the pictures that the peer shows now, one of each source, as far as known.
+  ///   - pictures: the pictures that the peer shows, one of each source, as far as known.
   ///   - name: the trace subject of the connection.
   package func sample(
     _ report: StatsReport, mouthToEar: Interval?, packetDuration: Interval? = nil, isForwarded: Bool = false,
@@ -140,7 +136,7 @@ package final class StatsSampler {
         report, mouthToEar: mouthToEar, speech: subject.loss?.counts, ended: statistics.endedStreams(of: name), at: time
       )
     }
-    subject.pictures = pictures.filter(\.isNew)
+    subject.pictures = pictures.compactMap(\.sampled).filter(\.isNew)
     noteAges(of: pictures, report, subject, at: time)
     for path in subject.wanted { write(path, report, subject) }
   }
@@ -156,7 +152,7 @@ package final class StatsSampler {
 
   /// Notes how old the picture of each source is that the connection receives.
   private func noteAges(of pictures: [ShownPicture], _ report: StatsReport, _ subject: Subject, at time: Instant) {
-    let moment = Self.momentOfPictureAge(before: time)
+    let moment = pictureMoments.moment(before: time)
     let before = subject.captured
     subject.captured = [:]
     subject.pictureAges = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "video" }.map { entry in
@@ -164,7 +160,7 @@ package final class StatsSampler {
       let picture = pictures.first { $0.source == source }
       let captured = picture?.captured ?? before[source] ?? time
       subject.captured[source] = captured
-      return max(moment - (picture?.capturedEarlier ?? before[source] ?? captured), .zero)
+      return max(moment - (picture?.sampled?.captured ?? before[source] ?? captured), .zero)
     }
   }
 

@@ -346,9 +346,7 @@ package struct ArmComparison: Sendable {
   package func difference(
     _ number: Number, _ first: String, minus second: String, confidence: Double = 0.95
   ) -> MeanEstimate {
-    let magnitude = (number.values(of: first) + number.values(of: second)).map(\.magnitude).max()
-    return MeanEstimate(
-      differences(number, first, minus: second), confidence: confidence, magnitude: magnitude)
+    number.mean(ofDifferences: differences(number, first, minus: second), first, second, confidence: confidence)
   }
 }
 

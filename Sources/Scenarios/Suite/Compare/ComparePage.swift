@@ -138,9 +138,8 @@ package struct ComparePage {
   }
 
   private func point(_ arm: String, _ name: String, at index: Int, x: Double) -> CompareChart.Point? {
-    let samples = report.points[index].numbers.first { $0.name == name }?.values(of: arm) ?? []
-    guard !samples.isEmpty else { return nil }
-    let estimate = MeanEstimate(samples, confidence: report.confidence)
+    let number = report.points[index].numbers.first { $0.name == name }
+    guard let estimate = number?.mean(of: arm, confidence: report.confidence), estimate.count > 0 else { return nil }
     return CompareChart.Point(x: x, y: estimate.mean, interval: estimate.interval)
   }
 
@@ -152,7 +151,7 @@ package struct ComparePage {
       return ""
     }
     let lines = compared.arms.names.enumerated().map { style, arm in
-      let price = MeanEstimate(paid.values(of: arm)).mean
+      let price = paid.mean(of: arm).mean
       return CompareChart.Line(
         name: arm, style: style, points: [point(arm, gained.name, at: index, x: price)].compactMap(\.self),
         isJoined: false)

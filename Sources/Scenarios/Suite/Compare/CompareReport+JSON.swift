@@ -56,7 +56,7 @@ extension CompareReport {
     let measured = point.numbers[number]
     let arms = point.arms.names.map { arm in
       let samples = (measured.samples[arm] ?? [:]).sorted { $0.key < $1.key }
-      let estimate = MeanEstimate(samples.map(\.value), confidence: confidence)
+      let estimate = measured.mean(of: arm, confidence: confidence)
       var members: [JSON.Member] = [
         .init("samples", .object(samples.map { JSON.Member("\($0.key)", .number($0.value)) })),
         .init("mean", samples.isEmpty ? .null : .number(estimate.mean)),

@@ -90,7 +90,7 @@ package struct CompareText {
   func cell(_ number: ArmComparison.Number, _ arm: String, of point: ArmComparison) -> String {
     let samples = number.values(of: arm)
     guard !samples.isEmpty else { return "–" }
-    let estimate = MeanEstimate(samples, confidence: report.confidence)
+    let estimate = number.mean(of: arm, confidence: report.confidence)
     let mean = number.text(ofRounded: Self.rounded(estimate.mean, to: estimate.halfWidth))
     let text = estimate.halfWidth.map { "\(mean) ± \(number.text(ofRounded: Self.rounded($0, to: $0)))" } ?? mean
     return samples.count == point.seeds.count ? text : "\(text) (n=\(samples.count))"
@@ -225,12 +225,11 @@ package struct CompareText {
         "\(ofShown.joined(separator: ", ")) \(ofShown.count == 1 ? "tells" : "tell") of pictures that come; "
           + "\(HarnessEvents.pictureAge.name) tells of those that fail to, too.")
     }
-    if measures("stats.inbound-rtp.video.freezeCount") || measures("stats.inbound-rtp.video.totalFreezesDuration"),
-      !measures(HarnessEvents.pictureAge.name)
-    {
+    if measures("stats.inbound-rtp.video.freezeCount") || measures("stats.inbound-rtp.video.totalFreezesDuration") {
       notes.append(
-        "freezeCount and totalFreezesDuration tell of freezes that have ended; \(HarnessEvents.pictureAge.name) tells of a "
-          + "picture that stands still for good, too.")
+        "freezeCount and totalFreezesDuration tell of freezes that have ended, and a freeze in which no packet comes for 5 s is "
+          + "a pause (pauseCount, totalPausesDuration); \(HarnessEvents.pictureAge.name) tells of every picture that stands still."
+      )
     }
     let scorers = numbers.compactMap { number in
       if case .score(let scorer, _, _) = number.kind { scorer } else { nil }

@@ -135,10 +135,31 @@ extension ArmComparison {
       guard own.count == others.count else { return false }
       let pairs = own.compactMap { seed, value in others[seed].map { (value, $0) } }
       guard pairs.count == own.count else { return false }
-      if pairs.allSatisfy({ ($0 - $1).magnitude <= $0.magnitude * 1e-4 }) { return true }
+      if pairs.allSatisfy({ ($0 - $1).magnitude <= magnitude(of: [$0]) * 1e-4 }) { return true }
       let differences = pairs.map { $0 - $1 }
       guard isOfDelay, let least = differences.min(), let most = differences.max() else { return false }
       return max(least.magnitude, most.magnitude) <= 1e-3 && most - least <= 1e-4
+    }
+
+    /// Returns how large values are, to which their rounding and their differences are compared. A timestamp tells the time
+    /// of a run, and not the decades since 1970.
+    private func magnitude(of values: [Double]) -> Double {
+      if case .metric(let metric) = kind, metric.value.isTimestamp { return 1 }
+      return values.map(\.magnitude).max() ?? 0
+    }
+
+    /// Returns the mean of an arm.
+    package func mean(of arm: String, confidence: Double = 0.95) -> MeanEstimate {
+      let values = values(of: arm)
+      return MeanEstimate(values, confidence: confidence, magnitude: magnitude(of: values))
+    }
+
+    /// Returns the mean of differences between two arms.
+    func mean(ofDifferences differences: [Double], _ first: String, _ second: String, confidence: Double)
+      -> MeanEstimate
+    {
+      MeanEstimate(
+        differences, confidence: confidence, magnitude: magnitude(of: values(of: first) + values(of: second)))
     }
 
     /// Whether its unit is the second, and a delay of everything shifts it: jitter it does not.
