@@ -11,6 +11,8 @@ import Testing
 @Suite struct ArmPicturesTests {
   /// Bob, who hears Alice.
   private static let alice = Receptions.Pair(receiver: "bob", sender: "alice")
+  private static let concealed = "bob.stats.inbound-rtp.audio.concealedSamples"
+
   private static func point(_ other: String, expect: String, measure: String) throws -> ArmComparison {
     let video =
       "alice.video: { codecs: [VP8], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }"
@@ -61,6 +63,29 @@ import Testing
       ])
   }
 
+  @Test func `an arm that plays silence gains nothing by the bytes it does not send`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.devices.permission: denied } }",
+      expect: "  - { delta: \(Compared.allBytes), arms: [b, a], lt: 0B }",
+      measure: Compared.allBytes)
+    let point = try #require(Compared.points(text).first)
+    #expect(
+      point.deprived.map(\.text) == [
+        "'b' gave bob no sound of alice with seeds 1-3, and another arm did: what that saves is no gain"
+      ])
+    #expect(point.findings.map(\.kind) == [.vacuous])
+  }
+
+  @Test func `a window that opens later in an arm says nothing of who hears whom`() throws {
+    let text = Compared.text(
+      "{ a: {}, b: { alice.audio.ptime: 60ms } }",
+      timeline: "  - { mark: late, when: bob.stats.inbound-rtp.audio.packetsReceived >= 60 }",
+      measure: "[{ metric: \(Self.concealed), stat: rate, window: [late, bye] }, \(Compared.allBytes)]")
+    let point = try #require(Compared.points(text.replacing("at: 6s", with: "at: 9s")).first)
+    #expect(point.gaps.contains { $0.reason?.contains("window opened") ?? false }, "\(point.gapTexts)")
+    #expect(point.deprived.isEmpty, "\(point.deprived)")
+  }
+
   @Test func `an arm that shows nothing gains nothing by the bytes it does not send`() throws {
     let point = try Self.point(
       "alice.video: { codecs: [VP9], size: 160x120, frame_rate: 5 }, bob.video: { codecs: [VP8], size: 80x60, frame_rate: 5 }",
@@ -101,14 +126,14 @@ import Testing
   }
 
   @Test func `no arm gave less in a window in which nothing came in any`() throws {
-    // What follows the window follows it sooner in one arm.
+    // What comes last in one arm comes soon after the window, and at its end.
     for (last, isLess) in [(16, false), (15, true)] {
       let text = Compared.text(
         "{ a: {}, b: { alice.audio.ptime: 60ms } }",
         measure: "[{ metric: \(Compared.allBytes), stat: rate, window: [2s, 4s] }]")
       let point = try #require(
         Compared.points(text) { result, arm in
-          result.receptions.heard[Self.alice] = .init(periods: [4, 5] + (arm == "a" ? [last, 20] : [20]))
+          result.receptions.heard[Self.alice] = .init(periods: [4, 5] + (arm == "a" ? [last, 20] : [17]))
         }.first)
       #expect(point.deprived.map(\.arm) == (isLess ? ["b"] : []), "\(last)")
     }

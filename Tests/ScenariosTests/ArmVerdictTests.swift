@@ -179,6 +179,12 @@ import Testing
     }
   }
 
+  @Test func `a round trip that triples is a difference, however short`() throws {
+    var point = try Self.point(measure: "[bob.stats.candidate-pair.currentRoundTripTime]")
+    point.setSamples(["a": [1: 0.0004, 2: 0.0004, 3: 0.0004], "b": [1: 0.0012, 2: 0.0012, 3: 0.0012]])
+    #expect(abs(point.difference(point.numbers[0], "b", minus: "a").mean - 0.0008) < 1e-9)
+  }
+
   @Test func `timestamps are compared as times of the run`() throws {
     var point = try Self.point(measure: "[bob.stats.inbound-rtp.audio.lastPacketReceivedTimestamp]")
     let other = [1: 1.77e9, 2: 1.77e9 + 1, 3: 1.77e9 + 2] as [UInt64: Double]

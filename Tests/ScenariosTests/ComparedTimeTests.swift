@@ -85,16 +85,38 @@ import Testing
     #expect(point.numbers.first?.values(of: "a").count == 3)
   }
 
-  /// An app in the background without its mode is suspended after some seconds.
-  @Test(arguments: ["alice": ", for: 11s", "bob": ""])
-  func `an arm in which somebody falls silent, or hears nothing more, keeps no good number`(
-    suspended: String, length: String
-  ) throws {
+  /// Returns arms of which one is suspended in the background, after some seconds.
+  private static func suspended(_ peer: String, _ length: String = "", measure: String) throws -> ArmComparison {
     let text = Compared.text(
-      "{ a: {}, b: { \(suspended).devices.background_audio: false } }",
-      timeline: "  - { at: 3s, fault: device.background, peer: \(suspended)\(length) }",
-      measure: "[{ metric: \(Self.share), window: [2s, bye] }, { metric: bob.q.mos, window: [2s, bye] }]")
-    let point = try #require(Compared.points(text.replacing("at: 6s", with: "at: 16s")).first)
+      "{ a: {}, b: { \(peer).devices.background_audio: false } }",
+      timeline: "  - { at: 3s, fault: device.background, peer: \(peer)\(length) }", measure: "[\(measure)]")
+    return try #require(Compared.points(text.replacing("at: 6s", with: "at: 16s")).first)
+  }
+
+  @Test func `an arm that hears nothing more to the end of the call has lost what was said`() throws {
+    let point = try Self.suspended(
+      "bob", measure: "{ metric: \(Self.share), window: [2s, bye] }, { metric: bob.q.mos, window: [2s, bye] }")
+    #expect(point.gaps.isEmpty)
+    let (shares, scores) = (point.numbers[0], point.numbers[1])
+    #expect(shares.values(of: "b").count == 3 && shares.values(of: "b").allSatisfy { $0 > 0.4 })
+    #expect(scores.values(of: "b").count == 3)
+    #expect(zip(scores.values(of: "a"), scores.values(of: "b")).allSatisfy { $0 > $1 + 0.5 })
+    #expect(point.deprived.contains { $0.arm == "b" && $0.pair.receiver == "bob" && $0.media == "sound" })
+  }
+
+  @Test func `what a listener missed while suspended counts then, and not when it plays again`() throws {
+    // It is suspended from 8 s on.
+    let windows = ["[9s, 13s]", "[14s, bye]"].map { "{ metric: \(Self.share), window: \($0) }" }
+    let point = try Self.suspended("bob", ", for: 10s", measure: windows.joined(separator: ", "))
+    let (away, back) = (point.numbers[0].values(of: "b"), point.numbers[1].values(of: "b"))
+    #expect(away.count == 3 && away.allSatisfy { $0 == 1 }, "\(away)")
+    #expect(back.count == 3 && back.allSatisfy { $0 < 0.2 }, "\(back) \(point.gapTexts)")
+  }
+
+  @Test func `an arm in which somebody falls silent keeps no good number`() throws {
+    let point = try Self.suspended(
+      "alice", ", for: 11s",
+      measure: "{ metric: \(Self.share), window: [2s, bye] }, { metric: bob.q.mos, window: [2s, bye] }")
     for number in point.numbers {
       #expect(number.values(of: "b").isEmpty && number.values(of: "a").count == 3, "\(number.name)")
     }

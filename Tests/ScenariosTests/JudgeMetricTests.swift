@@ -93,6 +93,18 @@ import Vocabulary
 
   // MARK: Borders of the window
 
+  @Test func `a sample of pictures that tells of a time before the window is none of it`() {
+    let quality = ValuePath.of("bob", "q.psnr", .real)
+    for (first, count) in [(Int64(1_000), 1), (1_249, 1), (1_250, 2)] {
+      let bench = JudgeBench(
+        .metric(quality, .count, .exactly(.count(count)), from: .time(1_000), to: .time(2_000)))
+      bench.set("bob", quality.name, 30, at: first)
+      bench.set("bob", quality.name, 40, at: first + 250)
+      let result = bench.finish(at: 3_000)
+      #expect(result.verdict == .pass, "\(first)")
+    }
+  }
+
   private let received = ValuePath.of("bob", "stats.inbound-rtp.audio.packetsReceived")
 
   private func borders(

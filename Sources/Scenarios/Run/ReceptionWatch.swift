@@ -18,7 +18,8 @@ final class ReceptionWatch {
         receptions.spoken[name, default: .init()].note(at: self.world.simulator.now)
       }
       peer.audioRecord.onPlay = { [unowned self] position in
-        note(position.ssrc, position.timestamp, to: name, in: \.heard)
+        // Of silence, which a microphone sends that is off, nobody hears anything.
+        if self.world.isSpeech(at: position) ?? true { note(position.ssrc, position.timestamp, to: name, in: \.heard) }
       }
       peer.videoRecord.onShown = { [unowned self] shown in
         // In black, which a camera sends that is off, nobody sees anything.

@@ -141,7 +141,10 @@ final class RunStage {
       world.pace.run(until: next)
       if now >= nextSample {
         nextSample += StatsSampler.period
-        context.watch.asOneEvent { sample(everybody: samples % Self.samplesPerCheck == 0) }
+        context.watch.asOneEvent {
+          world.passStandstills()
+          sample(everybody: samples % Self.samplesPerCheck == 0)
+        }
         samples += 1
         // Effects that wait for a sample happen with it, before any deadline at that time.
         world.pace.run(until: now)

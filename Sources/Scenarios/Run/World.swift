@@ -26,6 +26,8 @@ final class World {
   private var folder: String?
   /// Are called with each connection that closes.
   private var restarts: [(_ connection: String) -> Void] = []
+  /// Count as lost what was due while a device played nothing.
+  private var standstills: [() -> Void] = []
   private let certificates: ServerCertificates
   let dataChannelLedger = DataChannelLedger()
   /// The clock of the timeline and the samplers, which belongs to no peer.
@@ -162,12 +164,15 @@ final class World {
       return nil
     }
     let origin = origin(of: position)
-    for record in peers.lazy.map(\.audioRecord) {
-      guard let recorded = record.recordingTime(of: origin) else { continue }
-      // Pauses are not compared: with DTX they have no sound with a place in the recording.
-      return record.isSpeech(at: origin, count: 0)?.piece == true ? playedAt - recorded : nil
-    }
-    return nil
+    // Pauses are not compared: with DTX they have no sound with a place in the recording.
+    guard isSpeech(at: position) == true else { return nil }
+    return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: origin) }.first.map { playedAt - $0 }
+  }
+
+  /// Returns whether somebody speaks in what a peer plays, wherever that was recorded; nil if that is unknown.
+  func isSpeech(at position: AudioPosition) -> Bool? {
+    let origin = origin(of: position)
+    return peers.lazy.compactMap { $0.audioRecord.isSpeech(at: origin) }.first
   }
 
   /// Returns how much sound is in a packet of what a peer plays from a connection; nil if that is unknown.
@@ -190,19 +195,32 @@ final class World {
   func pairSpeech(over connection: String, _ body: @escaping (HeardPiece) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     for other in peers { other.audioRecord.keepSound() }
-    var mix = HeardMix()
-    restarts.append { if $0 == connection { mix = HeardMix() } }
-    peer.audioRecord.listen(to: connection) { [unowned self] heard, places in
+    var (mix, standstill) = (HeardMix(), Standstill())
+    restarts.append { if $0 == connection { (mix, standstill) = (HeardMix(), Standstill()) } }
+    let hear = { [unowned self] (heard: [Int16], places: [PlayedPlace]) in
       mix.hear(heard, from: places, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }, body)
+    }
+    peer.audioRecord.listen(to: connection) { [unowned self] heard, places in
+      standstill.play(heard.count, of: places.count, at: simulator.now)
+      hear(heard, places)
+    }
+    standstills.append { [unowned self] in
+      standstill.pass(to: simulator.now) { hear(Array(repeating: 0, count: $0), $1) }
     }
   }
 
   /// Calls `body` for each 10 ms of sound that were due to be heard over a connection, wherever they were recorded.
   func followSpeech(over connection: String, _ body: @escaping (_ isSpeech: Bool, _ isHeard: Bool) -> Void) {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
-    var pairing = SpeechPairing<Void>()
-    restarts.append { if $0 == connection { pairing = SpeechPairing() } }
-    peer.audioRecord.follow(connection) { [unowned self] in pair(&pairing, $0, from: $1, body) }
+    var (pairing, standstill) = (SpeechPairing<Void>(), Standstill())
+    restarts.append { if $0 == connection { (pairing, standstill) = (SpeechPairing(), Standstill()) } }
+    peer.audioRecord.follow(connection) { [unowned self] in
+      standstill.play($0, at: simulator.now)
+      pair(&pairing, $0, from: $1, body)
+    }
+    standstills.append { [unowned self] in
+      standstill.pass(to: simulator.now) { count, _ in pair(&pairing, count, from: .concealed, body) }
+    }
   }
 
   /// Calls `body` for each 10 ms of sound that were due to be heard by a peer over any of its connections.
@@ -210,11 +228,24 @@ final class World {
     to name: String, _ body: @escaping (_ connection: String, _ isSpeech: Bool, _ isHeard: Bool) -> Void
   ) {
     var pairings: [String: SpeechPairing<Void>] = [:]
-    restarts.append { pairings[$0] = nil }
-    peer(name)?.audioRecord.followAll { [unowned self] connection, count, place in
+    var standing: [String: Standstill] = [:]
+    restarts.append { (pairings[$0], standing[$0]) = (nil, nil) }
+    let follow = { [unowned self] (connection: String, count: Int, place: PlayedPlace) in
       pair(&pairings[connection, default: SpeechPairing()], count, from: place) { body(connection, $0, $1) }
     }
+    peer(name)?.audioRecord.followAll { [unowned self] connection, count, place in
+      standing[connection, default: Standstill()].play(count, at: simulator.now)
+      follow(connection, count, place)
+    }
+    standstills.append { [unowned self] in
+      for connection in standing.keys.sorted() {
+        standing[connection]?.pass(to: simulator.now) { count, _ in follow(connection, count, .concealed) }
+      }
+    }
   }
+
+  /// Counts as lost what was due while devices played nothing.
+  func passStandstills() { for pass in standstills { pass() } }
 
   private func pair(
     _ pairing: inout SpeechPairing<Void>, _ count: Int, from place: PlayedPlace,

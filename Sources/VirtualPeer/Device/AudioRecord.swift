@@ -120,12 +120,15 @@ package final class AudioRecord {
     self.follower = follower
   }
 
+  /// Returns whether somebody speaks in a stream of this peer at a position; nil if that is none of what was recorded.
+  package func isSpeech(at position: AudioPosition) -> Bool? {
+    streams[position.ssrc]?.speech.isSpeech(at: position.timestamp)
+  }
+
   /// Returns whether somebody speaks in a stream of this peer at a position, and the position after so many samples at
   /// 48 kHz; nil if that is none of what was recorded.
   package func isSpeech(at position: AudioPosition, count: Int) -> (piece: Bool, end: AudioPosition)? {
-    guard let stream = streams[position.ssrc], let isSpeech = stream.speech.isSpeech(at: position.timestamp) else {
-      return nil
-    }
+    guard let stream = streams[position.ssrc], let isSpeech = isSpeech(at: position) else { return nil }
     // Another codec may have another media clock.
     let frame = frame(at: position) ?? stream.frames[(stream.next + stream.frames.count - 1) % stream.frames.count]
     // The decoded sound comes after its timestamps by the delay of the codec, which is less than a frame.

@@ -48,7 +48,7 @@ package struct SpeechPairing<Heard> {
     case .sent(let position):
       settle(before: position, recorded, body)
       let said = recorded(position)
-      next = said?.end
+      if !isBehind(said?.end) { next = said?.end }
       if let said {
         ticks = said.end.timestamp &- position.timestamp
         body(said.piece, .played(heard))
@@ -62,6 +62,12 @@ package struct SpeechPairing<Heard> {
       pending.append(heard)
       if pending.count > patience { giveUp(recorded, body) }
     }
+  }
+
+  /// Whether what is played was given up before, as what came while a device stood still: what follows it was, too.
+  private func isBehind(_ end: AudioPosition?) -> Bool {
+    guard let end, let next, next.ssrc == end.ssrc else { return false }
+    return Int32(bitPattern: next.timestamp &- end.timestamp) > 0
   }
 
   /// Gives up the oldest piece that was due. Where nothing is recorded any more nobody knows what comes next.

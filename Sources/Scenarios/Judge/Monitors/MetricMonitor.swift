@@ -182,13 +182,27 @@ final class MetricMonitor: Monitor {
         opensWithPair = isOfOnePair && selections.isEmpty && context.watch.value(pair) != nil
         open(at: now)
       }
-      for value in news { samples.add(value, at: now) }
+      if !tellsOfTimeBefore(at: now) { for value in news { samples.add(value, at: now) } }
     } else if let closed = span.closedAt {
       close(at: closed)
     } else if let last = news.last {
       before = (last, now)
     }
   }
+
+  /// Whether a sample tells of a time that began before the window.
+  private func tellsOfTimeBefore(at now: Instant) -> Bool {
+    guard metric.window.from != nil, let opened = span.openedAt, Self.ofPeriods.contains(metric.value.name) else {
+      return false
+    }
+    return now - StatsSampler.period < opened
+  }
+
+  /// The values whose samples tell of the period before them, or of a moment in it.
+  private static let ofPeriods: Set<String> = [
+    HarnessEvents.concealment.name, HarnessEvents.frameDelay.name, HarnessEvents.pictureAge.name,
+    HarnessEvents.peakSignalToNoise.name, HarnessEvents.structuralSimilarity.name,
+  ]
 
   private func open(at now: Instant) {
     if let before, !metric.value.isSampled { samples.add(before.value, at: now) }

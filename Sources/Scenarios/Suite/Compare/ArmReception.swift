@@ -76,10 +76,11 @@ extension ArmComparison {
       let spoken = Set(runs.flatMap { $0.receptions.spoken[pair.sender]?.periods ?? [] })
       let presences = runs.map { Set($0.receptions[keyPath: kind][pair]?.periods ?? []) }
       for number in numbers {
-        let times = zip(runs, presences).map { received($1, media == "sound" ? spoken : nil, in: $0, number) }
-        // Where nothing came within the window in any arm, as while a device was suspended, none gave less.
-        guard let most = times.filter(\.isAny).map(\.time).max() else { continue }
-        for (run, (own, _)) in zip(runs, times) where run.isMediaReceived {
+        // Windows that opened elsewhere tell of other times.
+        let compared = zip(runs, presences).filter { !number.isElsewhere($0.0.arm, seed) }
+        let times = compared.map { received($1, media == "sound" ? spoken : nil, in: $0, number) }
+        guard let most = times.max() else { continue }
+        for ((run, _), own) in zip(compared, times) where run.isMediaReceived {
           guard most - own > max(own > .zero ? .seconds(1) : .milliseconds(250), most / 10) else { continue }
           found[run.arm, default: Deprived(pair: pair, arm: run.arm, media: media)].note(own, of: most, seed: seed)
         }
@@ -89,19 +90,18 @@ extension ArmComparison {
   }
 
   /// For how long of the window of a number media came that were due: within a second, or in comfort noise and at low
-  /// frame rates there would be gaps; and whether any came within the window itself.
-  private func received(
-    _ presence: Set<Int>, _ due: Set<Int>?, in run: Run, _ number: Number
-  ) -> (time: Interval, isAny: Bool) {
+  /// frame rates there would be gaps. What follows a window in which none came is none of it.
+  private func received(_ presence: Set<Int>, _ due: Set<Int>?, in run: Run, _ number: Number) -> Interval {
     let opening = number.openings[run.arm]?[run.seed] ?? number.openings.values.compactMap { $0[run.seed] }.min()
     let closing = number.closings[run.arm]?[run.seed] ?? number.closings.values.compactMap { $0[run.seed] }.max()
-    guard let opening, let closing, opening < closing, !presence.isEmpty else { return (.zero, false) }
+    guard let opening, let closing, opening < closing else { return .zero }
     let patience = Int(Interval.seconds(1).nanoseconds / Receptions.Presence.period.nanoseconds)
     let window = Receptions.Presence.number(of: opening)..<Receptions.Presence.number(of: closing)
+    guard window.contains(where: presence.contains) else { return .zero }
     let count = window.count { period in
       (due?.contains(period) ?? true) && (period..<period + patience).contains(where: presence.contains)
     }
-    return (Receptions.Presence.period * Int64(count), window.contains(where: presence.contains))
+    return Receptions.Presence.period * Int64(count)
   }
 
   /// What is wrong with comparing what peers see and hear in the arms, in words.

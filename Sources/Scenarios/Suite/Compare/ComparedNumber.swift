@@ -129,7 +129,8 @@ extension ArmComparison {
     }
 
     /// Returns whether two arms have values in the same runs, and these are as good as equal. A longer description delays
-    /// what comes after it, on a link with a rate: by its bytes, which is less than a millisecond on most, in every run the same.
+    /// what comes after it, on a link with a rate: by its bytes, which is less than a millisecond on most, in every run the same,
+    /// and little beside the delay itself.
     func isNearlyEqual(_ first: String, _ second: String) -> Bool {
       let (own, others) = (samples[first] ?? [:], samples[second] ?? [:])
       guard own.count == others.count else { return false }
@@ -139,6 +140,7 @@ extension ArmComparison {
       let differences = pairs.map { $0 - $1 }
       guard isOfDelay, let least = differences.min(), let most = differences.max() else { return false }
       return max(least.magnitude, most.magnitude) <= 1e-3 && most - least <= 1e-4
+        && pairs.allSatisfy { ($0 - $1).magnitude <= $0.magnitude * 0.02 }
     }
 
     /// Returns how large values are, to which their rounding and their differences are compared. A timestamp tells the time
@@ -231,6 +233,11 @@ extension ArmComparison {
       let time = max(times[arm]?[seed] ?? .zero, first.flatMap { times[$0.arm]?[seed] } ?? .zero)
       guard let first, own - first.opened > Self.tolerance(of: time) else { return nil }
       return .elsewhere(own, than: first.arm, first.opened)
+    }
+
+    /// Whether the window of a run opened elsewhere than in another arm.
+    func isElsewhere(_ arm: String, _ seed: UInt64) -> Bool {
+      if case .elsewhere? = lacks[arm]?[seed] { true } else { false }
     }
 
     /// Whether it is larger where it is measured for longer, as the growth of a counter is.
