@@ -22,8 +22,8 @@ import Testing
   }
 
   private enum Fate: Hashable { case played, replaced, leftOut }
-  /// A frame that is heard, by the position of its first sample.
-  private enum Frame { case at(Int), concealed, comfort }
+  /// A frame that is heard, by the position of its first sample; none while the device stands still.
+  private enum Frame { case at(Int), concealed, comfort, none }
 
   /// Plays frames, and returns the first samples that were said, with what became of the frames.
   private func pairs(_ frames: [Frame]) -> [(said: Int16?, fate: Fate)] {
@@ -31,13 +31,8 @@ import Testing
     var pairing = SpeechPairing<Void>()
     var pairs: [(Int16?, Fate)] = []
     for frame in frames {
-      let place: PlayedPlace =
-        switch frame {
-        case .at(let sample): .sent(Self.position(sample))
-        case .concealed: .concealed
-        case .comfort: .comfort
-        }
-      pairing.pair((), from: place, recorded: { tape.sound(at: $0, count: 480) }) { said, fate in
+      let recorded = { tape.sound(at: $0, count: 480) }
+      let note = { (said: [Int16]?, fate: SpeechPairing<Void>.Fate) in
         let fate: Fate =
           switch fate {
           case .played: .played
@@ -45,6 +40,12 @@ import Testing
           case .leftOut: .leftOut
           }
         pairs.append((said?.first, fate))
+      }
+      switch frame {
+      case .at(let sample): pairing.pair((), from: .sent(Self.position(sample)), recorded: recorded, note)
+      case .concealed: pairing.pair((), from: .concealed, recorded: recorded, note)
+      case .comfort: pairing.pair((), from: .comfort, recorded: recorded, note)
+      case .none: pairing.standStill(recorded: recorded, note)
       }
     }
     return pairs
@@ -98,26 +99,42 @@ import Testing
     #expect(pairs.map(\.fate) == [.played] + Array(repeating: .leftOut, count: 5) + [.played])
   }
 
+  @Test func `what a device missed while it stood still is left out once, also if some of it is heard late`() {
+    let pairs = pairs([.at(0), .none, .none, .none, .none, .at(960), .at(480 * 12)])
+    let missed = (1...4).map { ($0 * 480, Fate.leftOut) }
+    let jumped = (5...11).map { ($0 * 480, Fate.leftOut) }
+    let expected = [(0, Fate.played)] + missed + [(960, .played)] + jumped + [(5_760, .played)]
+    #expect(pairs.map(\.said) == expected.map { Int16($0.0) })
+    #expect(pairs.map(\.fate) == expected.map(\.1))
+  }
+
+  @Test func `what is heard late after concealment is followed from there`() {
+    let pairs = pairs([.at(0), .concealed, .concealed, .at(480), .concealed])
+    #expect(pairs.map(\.said) == [0, 480, 960, 480, 960])
+  }
+
+  @Test
+  func `while a microphone stands still nothing is lost, and what it records then is given up 200 ms later`() {
+    var pairing = SpeechPairing<Void>()
+    var (recordedUntil, lost) = (480 * 10, [Int]())
+    let recorded = { (position: AudioPosition) -> (piece: Int, end: AudioPosition)? in
+      let start = Int(position.timestamp)
+      return start < recordedUntil ? (start / 480, Self.position(start + 480)) : nil
+    }
+    pairing.pair((), from: .sent(Self.position(0)), recorded: recorded) { _, _ in }
+    var counts: [Int] = []
+    for tick in 1...200 {
+      if tick > 100 { recordedUntil += 480 }
+      pairing.pair((), from: .concealed, recorded: recorded) { piece, _ in lost.append(piece ?? -1) }
+      counts.append(lost.count)
+    }
+    #expect(lost == Array(1...lost.count))
+    #expect(counts[99] == 9 && counts[119] == 9 && counts[199] == 89)
+  }
+
   @Test func `what is lost beyond what is heard in its place was left out`() {
     let pairs = pairs([.at(0), .comfort, .at(480 * 4)])
     #expect(pairs.map(\.fate) == [.played, .replaced, .leftOut, .leftOut, .played])
-  }
-
-  @Test(arguments: [(9.0, 900), (10, 1_000), (11, 1_000), (3_600, 1_000)])
-  func `of what was left out for longer than ten seconds the last ten count`(seconds: Double, count: Int) {
-    var pairing = SpeechPairing<Void>(longestGap: 1_000)
-    var lost = 0
-    for sample in [0, 480, 480 + Int(seconds * 48_000) + 480] {
-      // Fifteen seconds before the newest sample are kept.
-      let recorded = { (position: AudioPosition) -> (piece: Bool, end: AudioPosition)? in
-        guard Int(position.timestamp) > sample - 720_000 else { return nil }
-        return (true, Self.position(Int(position.timestamp) + 480))
-      }
-      pairing.pair((), from: .sent(Self.position(sample)), recorded: recorded) { _, fate in
-        if case .leftOut = fate { lost += 1 }
-      }
-    }
-    #expect(lost == count)
   }
 
   @Test func `the delay of the codec is taken into account`() {

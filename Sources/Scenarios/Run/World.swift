@@ -197,15 +197,17 @@ final class World {
     for other in peers { other.audioRecord.keepSound() }
     var (mix, standstill) = (HeardMix(), Standstill())
     restarts.append { if $0 == connection { (mix, standstill) = (HeardMix(), Standstill()) } }
-    let hear = { [unowned self] (heard: [Int16], places: [PlayedPlace]) in
-      mix.hear(heard, from: places, recorded: { [self] in recorded($0) { $0.sound(at: $1, count: heard.count) } }, body)
+    let said = { [unowned self] (count: Int) -> HeardMix.Recorded in
+      { [self] place in recorded(place) { $0.sound(at: $1, count: count) } }
     }
+    let pass = { [unowned self] in
+      standstill.pass(to: simulator.now) { mix.standStill($0, recorded: said($0), body) }
+    }
+    standstills.append(pass)
     peer.audioRecord.listen(to: connection) { [unowned self] heard, places in
-      standstill.play(heard.count, of: places.count, at: simulator.now)
-      hear(heard, places)
-    }
-    standstills.append { [unowned self] in
-      standstill.pass(to: simulator.now) { hear(Array(repeating: 0, count: $0), $1) }
+      pass()
+      standstill.play(heard.count, at: simulator.now)
+      mix.hear(heard, from: places, recorded: said(heard.count), body)
     }
   }
 
@@ -214,12 +216,14 @@ final class World {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     var (pairing, standstill) = (SpeechPairing<Void>(), Standstill())
     restarts.append { if $0 == connection { (pairing, standstill) = (SpeechPairing(), Standstill()) } }
+    let pass = { [unowned self] in
+      standstill.pass(to: simulator.now) { miss(&pairing, $0, body) }
+    }
+    standstills.append(pass)
     peer.audioRecord.follow(connection) { [unowned self] in
+      pass()
       standstill.play($0, at: simulator.now)
       pair(&pairing, $0, from: $1, body)
-    }
-    standstills.append { [unowned self] in
-      standstill.pass(to: simulator.now) { count, _ in pair(&pairing, count, from: .concealed, body) }
     }
   }
 
@@ -227,20 +231,20 @@ final class World {
   func followSpeech(
     to name: String, _ body: @escaping (_ connection: String, _ isSpeech: Bool, _ isHeard: Bool) -> Void
   ) {
-    var pairings: [String: SpeechPairing<Void>] = [:]
-    var standing: [String: Standstill] = [:]
-    restarts.append { (pairings[$0], standing[$0]) = (nil, nil) }
-    let follow = { [unowned self] (connection: String, count: Int, place: PlayedPlace) in
-      pair(&pairings[connection, default: SpeechPairing()], count, from: place) { body(connection, $0, $1) }
+    var listening: [String: (pairing: SpeechPairing<Void>, standstill: Standstill)] = [:]
+    restarts.append { listening[$0] = nil }
+    let pass = { [unowned self] (connection: String) in
+      guard var state = listening[connection] else { return }
+      state.standstill.pass(to: simulator.now) { miss(&state.pairing, $0) { body(connection, $0, $1) } }
+      listening[connection] = state
     }
+    standstills.append { for connection in listening.keys.sorted() { pass(connection) } }
     peer(name)?.audioRecord.followAll { [unowned self] connection, count, place in
-      standing[connection, default: Standstill()].play(count, at: simulator.now)
-      follow(connection, count, place)
-    }
-    standstills.append { [unowned self] in
-      for connection in standing.keys.sorted() {
-        standing[connection]?.pass(to: simulator.now) { count, _ in follow(connection, count, .concealed) }
-      }
+      pass(connection)
+      var state = listening.removeValue(forKey: connection) ?? (SpeechPairing(), Standstill())
+      state.standstill.play(count, at: simulator.now)
+      pair(&state.pairing, count, from: place) { body(connection, $0, $1) }
+      listening[connection] = state
     }
   }
 
@@ -253,6 +257,15 @@ final class World {
   ) {
     pairing.pair((), from: place, recorded: { recorded($0) { $0.isSpeech(at: $1, count: count) } }) { isSpeech, fate in
       if case .played = fate { body(isSpeech == true, true) } else { body(isSpeech == true, false) }
+    }
+  }
+
+  /// Calls `body` with what was due while a device stood still.
+  private func miss(
+    _ pairing: inout SpeechPairing<Void>, _ count: Int, _ body: (_ isSpeech: Bool, _ isHeard: Bool) -> Void
+  ) {
+    pairing.standStill(recorded: { recorded($0) { $0.isSpeech(at: $1, count: count) } }) { isSpeech, _ in
+      body(isSpeech == true, false)
     }
   }
 

@@ -11,9 +11,7 @@ package struct MicrophoneTape {
     var end: RecordingPosition
   }
 
-  /// The longest gap after which all of what was said meanwhile is there: ten seconds of frames of 10 ms.
-  package static let longestGap: UInt32 = 1_000
-  /// Fifteen seconds: the longest gap, and more than the delay of what ends it.
+  /// Fifteen seconds: more than any playout delay.
   private static let capacity = 720_000
   private var reels: [UInt32: Reel] = [:]
   /// The frame of the microphone that is being sent.

@@ -19,19 +19,24 @@ package struct SpeechPairing<Heard> {
 
   /// The position after the last sample that was played or is known to be lost.
   private var next: AudioPosition?
-  /// The ticks of the media clock in a piece; zero before the first.
-  private var ticks: UInt32 = 0
+  /// The position up to which the device stood still: what is before it was missed, also what is heard late.
+  private var missed: AudioPosition?
   /// The comfort noise that was heard since, a piece each.
   private var pending: [Heard] = []
   /// Compression leaves out up to a pitch period a time, whose sound is heard in the rest; what is longer is missing.
   private let compression = 4
   /// What has not come when so many more pieces of comfort noise were heard never will: half a second.
   private let patience = 50
-  /// Of a longer gap the last pieces count.
-  private let longestGap: UInt32
+  /// What was said less than 200 ms ago is on its way.
+  private let transit = 20
+  /// For how many pieces more nothing is given up, since the recording went on after a gap.
+  private var wait = 0
+  /// The ticks of the media clock in a piece.
+  private var ticks: UInt32 = 0
+  /// The pieces since the last that was heard for which it is unknown what was due: no stream was recorded.
+  private var unknown = 0
 
-  /// - Parameter longestGap: The number of pieces that a recording keeps.
-  package init(longestGap: UInt32 = .max) { self.longestGap = longestGap }
+  package init() {}
 
   /// Calls `body` with each piece that was due to be heard.
   ///
@@ -48,7 +53,7 @@ package struct SpeechPairing<Heard> {
     case .sent(let position):
       settle(before: position, recorded, body)
       let said = recorded(position)
-      if !isBehind(said?.end) { next = said?.end }
+      (next, wait, unknown) = (said?.end, 0, 0)
       if let said {
         ticks = said.end.timestamp &- position.timestamp
         body(said.piece, .played(heard))
@@ -64,21 +69,48 @@ package struct SpeechPairing<Heard> {
     }
   }
 
-  /// Whether what is played was given up before, as what came while a device stood still: what follows it was, too.
-  private func isBehind(_ end: AudioPosition?) -> Bool {
-    guard let end, let next, next.ssrc == end.ssrc else { return false }
-    return Int32(bitPattern: next.timestamp &- end.timestamp) > 0
+  /// Calls `body` with the piece that was due while the device stood still for ``audioDevicePeriod``.
+  package mutating func standStill<Piece>(
+    recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
+  ) {
+    while !pending.isEmpty { giveUp(recorded, body) }
+    guard let piece = due(recorded) else { return }
+    missed = next
+    body(piece, .leftOut)
   }
 
-  /// Gives up the oldest piece that was due. Where nothing is recorded any more nobody knows what comes next.
+  /// Returns the piece that was due next; nil before the first, and while nothing is recorded.
+  private mutating func due<Piece>(_ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?) -> Piece? {
+    guard let place = next else { return nil }
+    guard let said = recorded(place) else {
+      wait = transit
+      unknown += 1
+      return nil
+    }
+    guard wait == 0 else {
+      wait -= 1
+      return nil
+    }
+    next = said.end
+    return said.piece
+  }
+
+  /// Gives up the oldest piece that was due.
   private mutating func giveUp<Piece>(
     _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
   ) {
     let heard = pending.removeFirst()
-    guard let place = next else { return }
-    let said = recorded(place)
-    next = said?.end
-    if let said { body(said.piece, .replaced(heard)) }
+    if let piece = due(recorded) { body(piece, .replaced(heard)) }
+  }
+
+  /// Returns what a new stream carried before the position at which it is heard first, as far as nothing else was due meanwhile.
+  private func begun<Piece>(
+    before position: AudioPosition, _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?
+  ) -> [Piece] {
+    (0..<unknown + pending.count).reversed().compactMap { index in
+      let ahead = ticks &* UInt32(index + 1)
+      return recorded(AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &- ahead))?.piece
+    }
   }
 
   /// Tells what became of the sound from the last known position up to one that is played.
@@ -88,16 +120,17 @@ package struct SpeechPairing<Heard> {
   ) {
     var lost: [Piece] = []
     if var place = next, place.ssrc == position.ssrc {
-      let gap = position.timestamp &- place.timestamp
-      if Int32(bitPattern: gap) > 0, gap / max(1, ticks) > longestGap {
-        place = AudioPosition(ssrc: place.ssrc, timestamp: position.timestamp &- longestGap * ticks)
+      if let missed, missed.ssrc == place.ssrc, Int32(bitPattern: missed.timestamp &- place.timestamp) > 0 {
+        place = missed
       }
-      while lost.count < longestGap, let said = recorded(place),
+      while let said = recorded(place),
         Int32(bitPattern: position.timestamp &- said.end.timestamp) >= 0
       {
         lost.append(said.piece)
         place = said.end
       }
+    } else if next != nil {
+      lost = begun(before: position, recorded)
     }
     if pending.isEmpty, lost.count <= compression { return }
     for (index, heard) in pending.enumerated() { body(index < lost.count ? lost[index] : nil, .replaced(heard)) }

@@ -129,7 +129,7 @@ public final class PeerTrace {
   /// user is asked, so that the answer is attributed to this call.
   public func begin(call id: String, with user: String) { begin(call: id, with: [user]) }
 
-  /// Sets the call that the app shows, with the ids of all other users.
+  /// Sets the call that the app shows, with the ids of all other users, of a call that rings that of its caller first.
   ///
   /// - Parameter others: the ids of the calls that go on beside it. An app that can have any declares ``ValueDeclaration/callsBeside``.
   public func begin(call id: String, with users: [String], beside others: [String] = []) {

@@ -106,6 +106,18 @@ import Testing
         """))
   }
 
+  @Test func `class 10 - nor does the call of a session of several that is over`() throws {
+    try proves(
+      .earlyHangupForgotten, breaks: "ghost-ring",
+      by: call(
+        """
+          - { at: 0s, fault: signal.delay, message: call, to: bob, by: 3s }
+          - { at: 1s, do: alice.call, to: [bob, carol] }
+          - { at: 2s, do: carol.accept }
+          - { at: 3s, do: alice.hangup }
+        """))
+  }
+
   @Test func `class 11 - the call of a session that is over does not ring`() throws {
     try proves(
       .endedCallRevived, breaks: "ended-calls",

@@ -7,9 +7,15 @@ final class GhostRing {
   /// The time that an app gets to stop ringing.
   static let grace = Interval.seconds(1)
 
-  /// The ends that arrived at one peer, by the call's id.
+  /// An end of a call by one of its users.
+  private struct End: Hashable {
+    let call: String
+    let sender: String
+  }
+
+  /// When ends arrived first at one peer.
   private final class Side {
-    var ends: [String: (sender: String, at: Instant)] = [:]
+    var ends: [End: Instant] = [:]
   }
 
   private let context: MonitorContext
@@ -24,7 +30,8 @@ final class GhostRing {
       arrivals.listen(of: peer) { [unowned self] message in
         guard message.role == .end, !message.call.isEmpty else { return }
         let now = context.trace.now
-        side.ends[message.call] = side.ends[message.call] ?? (message.sender, now)
+        let end = End(call: message.call, sender: message.sender)
+        side.ends[end] = side.ends[end] ?? now
         look(at: peer, side, after: now)
       }
       context.watch.listen(to: PeerEvents.state(machine.name), of: peer) { [unowned self] record, state, _, _ in
@@ -40,13 +47,14 @@ final class GhostRing {
     watch.alarms.schedule(at: time + Self.grace) { [unowned self] in
       guard let stage = CallStage(of: peer, context), case .underway(let state, let since) = stage,
         context.mainMachine(of: peer)?.role(of: state) == .alerting,
-        let id = watch.value(watch.slot(peer, PeerEvents.callID)), let end = side.ends[id],
-        let partner = watch.value(watch.slot(peer, PeerEvents.callPeer)),
-        context.scenario.userID(of: partner) == end.sender
+        let id = watch.value(watch.slot(peer, PeerEvents.callID)),
+        // Others may leave a call of several that rings: who placed it comes first.
+        let caller = watch.value(watch.slot(peer, PeerEvents.callPeer))?.split(separator: ",").first.map(String.init),
+        let end = side.ends[End(call: id, sender: context.scenario.userID(of: caller))]
       else { return }
       let actual =
-        "\(peer) is \(state) since \(Wording.time(since)), and \(partner)'s end of that call arrived at "
-        + Wording.time(end.at)
+        "\(peer) is \(state) since \(Wording.time(since)), and \(caller)'s end of that call arrived at "
+        + Wording.time(end)
       report(Violation(.ghostRing, at: time + Self.grace, actual: actual))
     }
   }

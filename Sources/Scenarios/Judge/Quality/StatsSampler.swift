@@ -98,6 +98,9 @@ package final class StatsSampler {
       if isRecovery {
         let meter = RecoveryMeter(of: owner, scenario, trace: trace, anchors: anchors)
         watch.listen(to: PeerEvents.callEnded, of: owner) { _, _ in meter.endCall() }
+        watch.listen(to: PeerEvents.appState, of: owner) { _, state in
+          if state == AppState.terminated.rawValue { meter.endCall() }
+        }
         recovery.append(meter)
       }
     }

@@ -74,14 +74,15 @@ extension ArmComparison {
       let runs = runs.filter { $0.seed == seed }
       // Who says nothing is not heard; in which arm somebody spoke does not matter.
       let spoken = Set(runs.flatMap { $0.receptions.spoken[pair.sender]?.periods ?? [] })
-      let presences = runs.map { Set($0.receptions[keyPath: kind][pair]?.periods ?? []) }
+      let presences = runs.map { ($0.receptions[keyPath: kind][pair] ?? .init()).bridged }
       for number in numbers {
         // Windows that opened elsewhere tell of other times.
         let compared = zip(runs, presences).filter { !number.isElsewhere($0.0.arm, seed) }
         let times = compared.map { received($1, media == "sound" ? spoken : nil, in: $0, number) }
         guard let most = times.max() else { continue }
         for ((run, _), own) in zip(compared, times) where run.isMediaReceived {
-          guard most - own > max(own > .zero ? .seconds(1) : .milliseconds(250), most / 10) else { continue }
+          // What was under way when a window opens, or closes, may come before it or after.
+          guard most - own > max(own > .zero ? .seconds(1) : .milliseconds(500), most / 10) else { continue }
           found[run.arm, default: Deprived(pair: pair, arm: run.arm, media: media)].note(own, of: most, seed: seed)
         }
       }
@@ -89,17 +90,15 @@ extension ArmComparison {
     return found
   }
 
-  /// For how long of the window of a number media came that were due: within a second, or in comfort noise and at low
-  /// frame rates there would be gaps. What follows a window in which none came is none of it.
+  /// For how long of the window of a number media came that were due. What is said is heard somewhat later.
   private func received(_ presence: Set<Int>, _ due: Set<Int>?, in run: Run, _ number: Number) -> Interval {
     let opening = number.openings[run.arm]?[run.seed] ?? number.openings.values.compactMap { $0[run.seed] }.min()
     let closing = number.closings[run.arm]?[run.seed] ?? number.closings.values.compactMap { $0[run.seed] }.max()
     guard let opening, let closing, opening < closing else { return .zero }
-    let patience = Int(Interval.seconds(1).nanoseconds / Receptions.Presence.period.nanoseconds)
     let window = Receptions.Presence.number(of: opening)..<Receptions.Presence.number(of: closing)
-    guard window.contains(where: presence.contains) else { return .zero }
     let count = window.count { period in
-      (due?.contains(period) ?? true) && (period..<period + patience).contains(where: presence.contains)
+      guard let due else { return presence.contains(period) }
+      return due.contains(period) && (presence.contains(period) || presence.contains(period + 1))
     }
     return Receptions.Presence.period * Int64(count)
   }
@@ -112,5 +111,15 @@ extension ArmComparison {
     }
     return deprived.map(\.text) + nothing
       + (names.isEmpty ? [] : ["\(names): no arm is better in it, because cameras take pictures of other sizes"])
+  }
+}
+
+extension Receptions.Presence {
+  /// The periods, and those between two that lie less than one and a half seconds apart: at low frame rates, and in comfort
+  /// noise, there are such gaps.
+  fileprivate var bridged: Set<Int> {
+    var all = Set(periods)
+    for (one, next) in zip(periods, periods.dropFirst()) where next - one <= 5 { all.formUnion(one..<next) }
+    return all
   }
 }
