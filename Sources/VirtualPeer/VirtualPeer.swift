@@ -64,6 +64,8 @@ public final class VirtualPeer {
   /// The peer's device.
   public let device: Device
   package let runtime: HostRuntime
+  /// Whether the device neither plays nor records now: the app is suspended, or its audio unit stopped.
+  package var isAudioStandingStill: Bool { runtime.isSuspended || !device.isAudioRunning }
   /// The states of the app, as its system sees it.
   package private(set) var lifecycle: AppLifecycle!
   private let callKit: CallKit

@@ -228,6 +228,16 @@ import Vocabulary
     #expect(quality.concealment == 0)
   }
 
+  @Test func `a burst that began before its window is one`() {
+    func score(events: Int64) -> Double? {
+      var quality = estimator()
+      quality.add(report(seconds: 0, concealed: 0, events: 5), mouthToEar: nil, at: .zero)
+      quality.add(report(seconds: 4, concealed: 9_600, events: 5 + events), mouthToEar: nil, at: .zero + .seconds(4))
+      return quality.meanOpinionScore
+    }
+    #expect(score(events: 0) != nil && score(events: 0) == score(events: 1))
+  }
+
   @Test func `the score falls with bursts and with the bit rate`() {
     func score(events: Int64, bytesASecond: Int64 = 4_000) -> Double {
       var quality = estimator()

@@ -78,7 +78,13 @@ final class RunStage {
       context.trace.listen(to: PeerConnectionEvents.mediaReceived) { [unowned self] _, _, _ in isMediaReceived = true }
     }
     for meter in sampler.recovery {
-      world.peer(meter.peer)?.audioRecord.resumed = { [unowned meter] in meter.resumed(at: $0) }
+      world.peer(meter.peer)?.audioRecord.resumed = { [unowned world, unowned meter] position, beginning, now in
+        // In less than a second all sound may have been under way.
+        let isOld = now - beginning >= .seconds(1) && world.recordingTime(of: position).map { $0 <= beginning } ?? false
+        guard !isOld else { return false }
+        meter.resumed(at: now)
+        return true
+      }
       world.followSpeech(to: meter.peer) { [unowned meter] in meter.note(over: $0, isSpeech: $1, isHeard: $2) }
     }
     for meter in sampler.speech {

@@ -1,19 +1,23 @@
 internal import CallCore
 internal import Codecs
 
-/// Tells for how long a device plays nothing that plays else, as one that is suspended.
+/// Tells for how long a device stands still that else plays every 10 ms. One that is late plays everything later.
 struct Standstill {
   private var last: Instant?
   private var count = 0
-  /// A device plays every 10 ms, and what it may be late.
-  private static let patience = Interval.milliseconds(100)
+  private var isStanding = false
 
-  /// Notes that the device plays so many samples.
-  mutating func play(_ count: Int, at now: Instant) { (last, self.count) = (now, count) }
+  /// Notes that the device plays so many samples, and calls `body` with their number for each 10 ms in which it stood still
+  /// before.
+  mutating func play(_ count: Int, at now: Instant, _ body: (_ count: Int) -> Void) {
+    if isStanding { pass(to: now, body) }
+    (last, self.count, isStanding) = (now, count, false)
+  }
 
-  /// Calls `body` with the number of samples of each 10 ms in which nothing was played.
+  /// Notes that the device stands still, and calls `body` with the number of samples for each 10 ms since it did before.
   mutating func pass(to now: Instant, _ body: (_ count: Int) -> Void) {
-    guard var last, now - last >= Self.patience else { return }
+    guard var last else { return }
+    isStanding = true
     while now - last >= audioDevicePeriod.interval {
       last += audioDevicePeriod.interval
       body(count)

@@ -26,7 +26,7 @@ final class World {
   private var folder: String?
   /// Are called with each connection that closes.
   private var restarts: [(_ connection: String) -> Void] = []
-  /// Count as lost what was due while a device played nothing.
+  /// Count as lost what was due while a device stood still.
   private var standstills: [() -> Void] = []
   private let certificates: ServerCertificates
   let dataChannelLedger = DataChannelLedger()
@@ -163,10 +163,15 @@ final class World {
     else {
       return nil
     }
-    let origin = origin(of: position)
     // Pauses are not compared: with DTX they have no sound with a place in the recording.
     guard isSpeech(at: position) == true else { return nil }
-    return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: origin) }.first.map { playedAt - $0 }
+    return recordingTime(of: position).map { playedAt - $0 }
+  }
+
+  /// Returns when what a peer plays was recorded, wherever that was; nil if that is unknown.
+  func recordingTime(of position: AudioPosition) -> Instant? {
+    let origin = origin(of: position)
+    return peers.lazy.compactMap { $0.audioRecord.recordingTime(of: origin) }.first
   }
 
   /// Returns whether somebody speaks in what a peer plays, wherever that was recorded; nil if that is unknown.
@@ -200,14 +205,13 @@ final class World {
     let said = { [unowned self] (count: Int) -> HeardMix.Recorded in
       { [self] place in recorded(place) { $0.sound(at: $1, count: count) } }
     }
-    let pass = { [unowned self] in
-      standstill.pass(to: simulator.now) { mix.standStill($0, recorded: said($0), body) }
-    }
-    standstills.append(pass)
+    let miss = { (count: Int) in mix.standStill(count, recorded: said(count), body) }
     peer.audioRecord.listen(to: connection) { [unowned self] heard, places in
-      pass()
-      standstill.play(heard.count, at: simulator.now)
+      standstill.play(heard.count, at: simulator.now, miss)
       mix.hear(heard, from: places, recorded: said(heard.count), body)
+    }
+    standstills.append { [unowned self] in
+      if peer.isAudioStandingStill { standstill.pass(to: simulator.now, miss) }
     }
   }
 
@@ -216,14 +220,12 @@ final class World {
     guard let peer = peer(ConnectionSubject.owner(of: connection)) else { return }
     var (pairing, standstill) = (SpeechPairing<Void>(), Standstill())
     restarts.append { if $0 == connection { (pairing, standstill) = (SpeechPairing(), Standstill()) } }
-    let pass = { [unowned self] in
-      standstill.pass(to: simulator.now) { miss(&pairing, $0, body) }
+    peer.audioRecord.follow(connection) { [unowned self] count, place in
+      standstill.play(count, at: simulator.now) { miss(&pairing, $0, body) }
+      pair(&pairing, count, from: place, body)
     }
-    standstills.append(pass)
-    peer.audioRecord.follow(connection) { [unowned self] in
-      pass()
-      standstill.play($0, at: simulator.now)
-      pair(&pairing, $0, from: $1, body)
+    standstills.append { [unowned self] in
+      if peer.isAudioStandingStill { standstill.pass(to: simulator.now) { miss(&pairing, $0, body) } }
     }
   }
 
@@ -231,24 +233,25 @@ final class World {
   func followSpeech(
     to name: String, _ body: @escaping (_ connection: String, _ isSpeech: Bool, _ isHeard: Bool) -> Void
   ) {
+    guard let peer = peer(name) else { return }
     var listening: [String: (pairing: SpeechPairing<Void>, standstill: Standstill)] = [:]
     restarts.append { listening[$0] = nil }
-    let pass = { [unowned self] (connection: String) in
-      guard var state = listening[connection] else { return }
-      state.standstill.pass(to: simulator.now) { miss(&state.pairing, $0) { body(connection, $0, $1) } }
-      listening[connection] = state
-    }
-    standstills.append { for connection in listening.keys.sorted() { pass(connection) } }
-    peer(name)?.audioRecord.followAll { [unowned self] connection, count, place in
-      pass(connection)
+    peer.audioRecord.followAll { [unowned self] connection, count, place in
       var state = listening.removeValue(forKey: connection) ?? (SpeechPairing(), Standstill())
-      state.standstill.play(count, at: simulator.now)
+      state.standstill.play(count, at: simulator.now) { miss(&state.pairing, $0) { body(connection, $0, $1) } }
       pair(&state.pairing, count, from: place) { body(connection, $0, $1) }
       listening[connection] = state
     }
+    standstills.append { [unowned self] in
+      guard peer.isAudioStandingStill else { return }
+      for (connection, var state) in listening.sorted(by: { $0.key < $1.key }) {
+        state.standstill.pass(to: simulator.now) { miss(&state.pairing, $0) { body(connection, $0, $1) } }
+        listening[connection] = state
+      }
+    }
   }
 
-  /// Counts as lost what was due while devices played nothing.
+  /// Counts as lost what was due while devices stood still.
   func passStandstills() { for pass in standstills { pass() } }
 
   private func pair(

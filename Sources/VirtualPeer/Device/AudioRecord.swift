@@ -37,8 +37,9 @@ package final class AudioRecord {
   /// The sample that the speaker played last for each connection, and the time it began; nil if it was concealed or
   /// none.
   private var played: [String: (position: AudioPosition, at: Instant)] = [:]
-  /// Called when sent sound plays again after a gap of at least 100 ms.
-  package var resumed: ((_ now: Instant) -> Void)?
+  /// Called when sent sound plays again after a gap of at least 100 ms, which began at a time. Returns whether it does: what
+  /// was buffered before the gap is none.
+  package var resumed: ((_ position: AudioPosition, _ beginning: Instant, _ now: Instant) -> Bool)?
   /// When sound that was sent played last.
   private var lastPlayed: Instant?
   /// Called with the position of what plays of each received stream; nil if nobody asks.
@@ -92,8 +93,8 @@ package final class AudioRecord {
     played[connection] = place.position.map { ($0, now) }
     followers[connection]?(count, place)
     follower?(connection, count, place)
-    guard place.position != nil else { return }
-    if let last = lastPlayed, now - last >= Self.interruption { resumed?(now) }
+    guard let position = place.position else { return }
+    if let last = lastPlayed, now - last >= Self.interruption, resumed?(position, last, now) == false { return }
     lastPlayed = now
   }
 

@@ -116,12 +116,13 @@ struct QualityEstimator {
         guard now.frames > before.frames else { return nil }
         let lost = Double(now.lost - before.lost)
         share = lost / Double(now.frames - before.frames)
-        if now.bursts > before.bursts { burst = lost / Double(now.bursts - before.bursts) / 2 }
+        // A burst may have begun before, and go on.
+        if lost > 0 { burst = lost / Double(max(1, now.bursts - before.bursts)) / 2 }
       } else {
         guard last.samples > first.samples else { return nil }
         let concealed = last.concealed - first.concealed
         share = concealed / (last.samples - first.samples)
-        if last.events > first.events { burst = concealed / (last.events - first.events) / (last.sampleRate / 50) }
+        if concealed > 0 { burst = concealed / max(1, last.events - first.events) / (last.sampleRate / 50) }
       }
     }
   }
