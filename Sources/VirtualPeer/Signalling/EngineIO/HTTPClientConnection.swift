@@ -43,13 +43,13 @@ final class HTTPClientConnection {
   /// Ends the connection, after a last request whose response nobody awaits.
   func close(with request: HTTPMessage? = nil) {
     completion = nil
-    guard request != nil || stream != nil else { return }
+    if request == nil, stream == nil || !isConnected { return abort() }
     let last = open()
     if let request { last.send(request.encoded) }
     stream = nil
     last.onEvent = nil
     guard !isConnected else { return last.close() }
-    // What waits for the connection would be lost.
+    // The last request would be lost.
     last.onEvent = { [unowned last] event in if case .connected = event { last.close() } }
   }
 
