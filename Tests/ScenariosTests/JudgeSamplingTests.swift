@@ -325,14 +325,14 @@ import Vocabulary
     let meter = RecoveryMeter(of: recovery.owner, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
     // No fault has begun.
     bench.at(800)
-    meter.resumed(at: bench.trace.now)
+    meter.resumed(at: bench.trace.now, isOld: false)
     bench.fire("drop", at: 1_010)
     bench.at(2_600)
-    meter.resumed(at: bench.trace.now)
+    meter.resumed(at: bench.trace.now, isOld: false)
     bench.fire("drop", at: 3_000)
     bench.fire("delay", at: 4_500)
     bench.at(5_000)
-    meter.resumed(at: bench.trace.now)
+    meter.resumed(at: bench.trace.now, isOld: false)
     #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass, .pass, .pass])
   }
 
@@ -344,13 +344,45 @@ import Vocabulary
       scenario.timeline = [entry]
     }
     let meter = RecoveryMeter(of: recovery.owner, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
+    var endCount = 0
+    meter.onEnd = { endCount += 1 }
     bench.fire("drop", at: 1_000)
+    for _ in 0..<10 { meter.note(over: "bob.to.alice", isSpeech: true, isHeard: false) }
     meter.endCall()
+    #expect(endCount == 1)
+    meter.note(over: "bob.to.alice", isSpeech: true, isHeard: true)
     bench.at(3_000)
-    meter.resumed(at: bench.trace.now)
+    meter.resumed(at: bench.trace.now, isOld: false)
+    for isHeard in Array(repeating: false, count: 10) + [true] {
+      meter.note(over: "bob.to.alice", isSpeech: true, isHeard: isHeard)
+    }
     bench.at(5_000)
-    meter.resumed(at: bench.trace.now)
+    meter.resumed(at: bench.trace.now, isOld: false)
     #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass])
+  }
+
+  @Test func `old sound ends no interruption, and what follows it does`() {
+    let recovery = ValuePath.of("bob", "q.recovery", .duration)
+    let bench = JudgeBench([
+      .metric(recovery, .first, .exactly(.duration(.seconds(3)))), .metric(recovery, .count, .exactly(.count(1))),
+    ]) { scenario in
+      var entry = TimelineEntry()
+      (entry.id, entry.effect) = ("drop", .fault(Fault(kind: .linkDown), duration: nil))
+      scenario.timeline = [entry]
+    }
+    let meter = RecoveryMeter(of: recovery.owner, bench.judge.scenario, trace: bench.trace, anchors: bench.anchors)
+    bench.fire("drop", at: 1_000)
+    for isHeard in Array(repeating: false, count: 10) + [true] {
+      meter.note(over: "bob.to.alice", isSpeech: true, isHeard: isHeard)
+    }
+    bench.at(3_900)
+    meter.resumed(at: bench.trace.now, isOld: true)
+    meter.note(over: "bob.to.alice", isSpeech: true, isHeard: true)
+    bench.at(4_000)
+    meter.resumed(at: bench.trace.now, isOld: false)
+    bench.at(5_000)
+    meter.resumed(at: bench.trace.now, isOld: false)
+    #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass, .pass])
   }
 
   @Test func `a pause in which hardly a packet is sent interrupts nothing, and lost speech does`() {
@@ -368,7 +400,7 @@ import Vocabulary
       meter.note(over: "bob.to.carol", isSpeech: true, isHeard: true)
       meter.note(over: "bob.to.alice", isSpeech: true, isHeard: true)
       bench.at(2_000 + Int64(lost) * 100)
-      meter.resumed(at: bench.trace.now)
+      meter.resumed(at: bench.trace.now, isOld: false)
     }
     #expect(bench.finishAll(at: 6_000).map(\.verdict) == [.pass])
   }

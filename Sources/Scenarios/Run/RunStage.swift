@@ -80,11 +80,11 @@ final class RunStage {
     for meter in sampler.recovery {
       world.peer(meter.peer)?.audioRecord.resumed = { [unowned world, unowned meter] position, beginning, now in
         // In less than a second all sound may have been under way.
-        let isOld = now - beginning >= .seconds(1) && world.recordingTime(of: position).map { $0 <= beginning } ?? false
-        guard !isOld else { return false }
-        meter.resumed(at: now)
-        return true
+        let isOld = now - beginning >= .seconds(1) && world.isOld(position, since: beginning)
+        meter.resumed(at: now, isOld: isOld)
+        return !isOld
       }
+      meter.onEnd = { [unowned world, peer = meter.peer] in world.peer(peer)?.audioRecord.endCall() }
       world.followSpeech(to: meter.peer) { [unowned meter] in meter.note(over: $0, isSpeech: $1, isHeard: $2) }
     }
     for meter in sampler.speech {

@@ -168,6 +168,12 @@ final class World {
     return recordingTime(of: position).map { playedAt - $0 }
   }
 
+  /// Returns whether what a peer plays was recorded before a time, or so long ago that no record has it.
+  func isOld(_ position: AudioPosition, since time: Instant) -> Bool {
+    let source = origin(of: position).ssrc
+    return recordingTime(of: position).map { $0 <= time } ?? peers.contains { $0.audioRecord.sends(source) }
+  }
+
   /// Returns when what a peer plays was recorded, wherever that was; nil if that is unknown.
   func recordingTime(of position: AudioPosition) -> Instant? {
     let origin = origin(of: position)

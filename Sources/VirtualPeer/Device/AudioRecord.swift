@@ -98,6 +98,9 @@ package final class AudioRecord {
     lastPlayed = now
   }
 
+  /// Notes that the call is over: the sound of the next one ends no gap of this.
+  package func endCall() { lastPlayed = nil }
+
   /// What the Opus packets carry that this peer has sent, a value for each stream.
   package var sentPackets: [OpusPacketCounts] { packets.sorted { $0.key < $1.key }.map(\.value.sent) }
 

@@ -7,8 +7,10 @@ package final class RecoveryMeter {
   private let subject: TraceSubject
   package let peer: String
   private var latestFault: Instant?
-  /// Whether the last call is over, so that the next sound is that of another.
-  private var isCallOver = false
+  /// Whether speech was interrupted before the old sound that plays.
+  private var wasInterrupted = false
+  /// Called when a call is over: what is heard in the next one ends no interruption of this.
+  package var onEnd: (() -> Void)?
   /// What becomes of the speech over each connection of the peer: a pause, in which hardly a packet is sent, is no
   /// interruption.
   private var speech: [String: SpeechLoss] = [:]
@@ -32,15 +34,20 @@ package final class RecoveryMeter {
     speech[connection]?.note(isSpeech: isSpeech, isHeard: isHeard)
   }
 
-  /// Notes that the call is over: what is heard in the next one ends no interruption of this.
-  func endCall() { isCallOver = true }
+  func endCall() {
+    (speech, wasInterrupted) = ([:], false)
+    onEnd?()
+  }
 
   /// Notes that sound is heard again after an interruption. An interruption that ended before a fault began is
   /// unrelated to it; during one, every fault that begins becomes the last.
-  package func resumed(at now: Instant) {
-    guard !isCallOver else { return isCallOver = false }
-    guard let fault = latestFault, now > fault else { return }
-    guard speech.isEmpty || speech.values.contains(where: \.wasInterrupted) else { return }
+  ///
+  /// - Parameter isOld: Whether it was buffered before the interruption: then what follows may end it.
+  package func resumed(at now: Instant, isOld: Bool) {
+    wasInterrupted = wasInterrupted || speech.isEmpty || speech.values.contains(where: \.wasInterrupted)
+    guard !isOld else { return }
+    defer { wasInterrupted = false }
+    guard let fault = latestFault, now > fault, wasInterrupted else { return }
     trace.write(HarnessEvents.recovery, subject, now - fault)
   }
 }
