@@ -182,14 +182,15 @@ import Testing
     #expect(point.numbers[0].values(of: "a").allSatisfy { abs($0 - a) < 1e-9 })
     #expect(point.numbers[0].values(of: "b").allSatisfy { abs($0 - b) < 1e-9 })
     #expect(point.numbers[0].values(of: "a").count == 3)
-    let told = point.gapTexts.filter { $0.contains("is of the moments at which every arm plays what was said") }
+    let told = point.gapTexts.filter { $0.contains("is of the moments at which every arm has a sample") }
     #expect(told.count == 1 && told[0].hasSuffix("67% of those of an arm"), "\(point.gapTexts)")
   }
 
-  @Test func `runs that play at no common moment have no delay to compare`() throws {
+  @Test func `runs that play at few common moments have no delay to compare, and say why`() throws {
     let point = try Self.delays(["a": [0.1, nil], "b": [nil, 0.2]])
     #expect(!point.numbers[0].hasSamples)
-    #expect(point.numbers[0].lacks.values.flatMap(\.values).allSatisfy { $0 == .noCommonMoment })
+    #expect(point.numbers[0].lacks.values.flatMap(\.values).allSatisfy { $0 == .fewCommonMoments })
+    #expect(point.findings.contains { $0.actual.contains("less than half of its samples") }, "\(point.findings)")
   }
 
   @Test func `a run samples every delay that it measures for an arm`() throws {

@@ -30,7 +30,8 @@ import Testing
     let tape = Self.tape()
     var pairing = SpeechPairing<Void>()
     var pairs: [(Int16?, Fate)] = []
-    for frame in frames {
+    for (index, frame) in frames.enumerated() {
+      let now = Instant.zero + .milliseconds(10) * Int64(index)
       let recorded = { tape.sound(at: $0, count: 480) }
       let note = { (said: [Int16]?, fate: SpeechPairing<Void>.Fate) in
         let fate: Fate =
@@ -42,10 +43,10 @@ import Testing
         pairs.append((said?.first, fate))
       }
       switch frame {
-      case .at(let sample): pairing.pair((), from: .sent(Self.position(sample)), recorded: recorded, note)
-      case .concealed: pairing.pair((), from: .concealed, recorded: recorded, note)
-      case .comfort: pairing.pair((), from: .comfort, recorded: recorded, note)
-      case .none: pairing.standStill(recorded: recorded, note)
+      case .at(let sample): pairing.pair((), from: .sent(Self.position(sample)), at: now, recorded: recorded, note)
+      case .concealed: pairing.pair((), from: .concealed, at: now, recorded: recorded, note)
+      case .comfort: pairing.pair((), from: .comfort, at: now, recorded: recorded, note)
+      case .none: pairing.standStill(at: now, recorded: recorded, note)
       }
     }
     return pairs
@@ -113,6 +114,29 @@ import Testing
     #expect(pairs.map(\.said) == [0, 480, 960, 480, 960])
   }
 
+  @Test(arguments: [(3, 0), (6, 6), (10, 7)])
+  func `what a new stream carried before it is heard is lost, as far as nothing else was due`(silent: Int, count: Int) {
+    var pairing = SpeechPairing<Void>()
+    let recorded = { (position: AudioPosition) -> (piece: Int, end: AudioPosition)? in
+      let start = Int(position.timestamp)
+      // The first stream ends after a piece, the second begins at 9,600.
+      let isThere = position.ssrc == 7 ? start < 480 : (9_600..<48_000).contains(start)
+      return isThere
+        ? (start / 480, AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp + 480)) : nil
+    }
+    var lost: [Int] = []
+    let note = { (piece: Int?, fate: SpeechPairing<Void>.Fate) in
+      if case .played = fate { return }
+      lost.append(piece ?? -1)
+    }
+    pairing.pair((), from: .sent(Self.position(0)), at: .zero, recorded: recorded, note)
+    // Without a track nothing is played. It is heard seven pieces after its beginning; up to four may be compression.
+    let now = Instant.zero + .milliseconds(10) * Int64(silent)
+    let position = AudioPosition(ssrc: 8, timestamp: 9_600 + 7 * 480)
+    pairing.pair((), from: .sent(position), at: now, recorded: recorded, note)
+    #expect(lost == Array(27 - count..<27))
+  }
+
   @Test
   func `while a microphone stands still nothing is lost, and what it records then is given up 200 ms later`() {
     var pairing = SpeechPairing<Void>()
@@ -121,11 +145,11 @@ import Testing
       let start = Int(position.timestamp)
       return start < recordedUntil ? (start / 480, Self.position(start + 480)) : nil
     }
-    pairing.pair((), from: .sent(Self.position(0)), recorded: recorded) { _, _ in }
+    pairing.pair((), from: .sent(Self.position(0)), at: .zero, recorded: recorded) { _, _ in }
     var counts: [Int] = []
     for tick in 1...200 {
       if tick > 100 { recordedUntil += 480 }
-      pairing.pair((), from: .concealed, recorded: recorded) { piece, _ in lost.append(piece ?? -1) }
+      pairing.pair((), from: .concealed, at: .zero, recorded: recorded) { piece, _ in lost.append(piece ?? -1) }
       counts.append(lost.count)
     }
     #expect(lost == Array(1...lost.count))

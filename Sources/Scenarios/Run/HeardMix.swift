@@ -1,3 +1,4 @@
+internal import CallCore
 internal import PeerSession
 internal import ScenarioJudge
 internal import VirtualPeer
@@ -15,22 +16,22 @@ struct HeardMix {
 
   /// Takes what is heard of all streams together, and calls `body` with what was due.
   mutating func hear(
-    _ heard: [Int16], from places: [PlayedPlace], recorded: Recorded, _ body: (HeardPiece) -> Void
+    _ heard: [Int16], from places: [PlayedPlace], at now: Instant, recorded: Recorded, _ body: (HeardPiece) -> Void
   ) {
     while pairings.count < places.count { pairings.append(SpeechPairing()) }
     let due = places.enumerated().map { index, place in
       var pieces: Pieces = []
-      pairings[index].pair(heard, from: place, recorded: recorded) { pieces.append(($0, $1)) }
+      pairings[index].pair(heard, from: place, at: now, recorded: recorded) { pieces.append(($0, $1)) }
       return pieces
     }
     tell(due, count: heard.count, body)
   }
 
   /// Notes that nothing was heard for as long as so many samples last, and calls `body` with what was due.
-  mutating func standStill(_ count: Int, recorded: Recorded, _ body: (HeardPiece) -> Void) {
+  mutating func standStill(_ count: Int, at now: Instant, recorded: Recorded, _ body: (HeardPiece) -> Void) {
     let due = pairings.indices.map { index in
       var pieces: Pieces = []
-      pairings[index].standStill(recorded: recorded) { pieces.append(($0, $1)) }
+      pairings[index].standStill(at: now, recorded: recorded) { pieces.append(($0, $1)) }
       return pieces
     }
     tell(due, count: count, body)

@@ -7,20 +7,20 @@ struct Standstill {
   private var count = 0
   private var isStanding = false
 
-  /// Notes that the device plays so many samples, and calls `body` with their number for each 10 ms in which it stood still
-  /// before.
-  mutating func play(_ count: Int, at now: Instant, _ body: (_ count: Int) -> Void) {
+  /// Notes that the device plays so many samples, and calls `body` with their number and the time for each 10 ms in which it
+  /// stood still before.
+  mutating func play(_ count: Int, at now: Instant, _ body: (_ count: Int, _ time: Instant) -> Void) {
     if isStanding { pass(to: now, body) }
     (last, self.count, isStanding) = (now, count, false)
   }
 
-  /// Notes that the device stands still, and calls `body` with the number of samples for each 10 ms since it did before.
-  mutating func pass(to now: Instant, _ body: (_ count: Int) -> Void) {
+  /// Notes that the device stands still, and calls `body` likewise for each 10 ms since it did before.
+  mutating func pass(to now: Instant, _ body: (_ count: Int, _ time: Instant) -> Void) {
     guard var last else { return }
     isStanding = true
     while now - last >= audioDevicePeriod.interval {
       last += audioDevicePeriod.interval
-      body(count)
+      body(count, last)
     }
     self.last = last
   }

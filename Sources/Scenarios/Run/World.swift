@@ -211,10 +211,10 @@ final class World {
     let said = { [unowned self] (count: Int) -> HeardMix.Recorded in
       { [self] place in recorded(place) { $0.sound(at: $1, count: count) } }
     }
-    let miss = { (count: Int) in mix.standStill(count, recorded: said(count), body) }
+    let miss = { (count: Int, time: Instant) in mix.standStill(count, at: time, recorded: said(count), body) }
     peer.audioRecord.listen(to: connection) { [unowned self] heard, places in
       standstill.play(heard.count, at: simulator.now, miss)
-      mix.hear(heard, from: places, recorded: said(heard.count), body)
+      mix.hear(heard, from: places.map(origin), at: simulator.now, recorded: said(heard.count), body)
     }
     standstills.append { [unowned self] in
       if peer.isAudioStandingStill { standstill.pass(to: simulator.now, miss) }
@@ -227,11 +227,11 @@ final class World {
     var (pairing, standstill) = (SpeechPairing<Void>(), Standstill())
     restarts.append { if $0 == connection { (pairing, standstill) = (SpeechPairing(), Standstill()) } }
     peer.audioRecord.follow(connection) { [unowned self] count, place in
-      standstill.play(count, at: simulator.now) { miss(&pairing, $0, body) }
+      standstill.play(count, at: simulator.now) { miss(&pairing, $0, at: $1, body) }
       pair(&pairing, count, from: place, body)
     }
     standstills.append { [unowned self] in
-      if peer.isAudioStandingStill { standstill.pass(to: simulator.now) { miss(&pairing, $0, body) } }
+      if peer.isAudioStandingStill { standstill.pass(to: simulator.now) { miss(&pairing, $0, at: $1, body) } }
     }
   }
 
@@ -244,14 +244,14 @@ final class World {
     restarts.append { listening[$0] = nil }
     peer.audioRecord.followAll { [unowned self] connection, count, place in
       var state = listening.removeValue(forKey: connection) ?? (SpeechPairing(), Standstill())
-      state.standstill.play(count, at: simulator.now) { miss(&state.pairing, $0) { body(connection, $0, $1) } }
+      state.standstill.play(count, at: simulator.now) { miss(&state.pairing, $0, at: $1) { body(connection, $0, $1) } }
       pair(&state.pairing, count, from: place) { body(connection, $0, $1) }
       listening[connection] = state
     }
     standstills.append { [unowned self] in
       guard peer.isAudioStandingStill else { return }
       for (connection, var state) in listening.sorted(by: { $0.key < $1.key }) {
-        state.standstill.pass(to: simulator.now) { miss(&state.pairing, $0) { body(connection, $0, $1) } }
+        state.standstill.pass(to: simulator.now) { miss(&state.pairing, $0, at: $1) { body(connection, $0, $1) } }
         listening[connection] = state
       }
     }
@@ -264,32 +264,34 @@ final class World {
     _ pairing: inout SpeechPairing<Void>, _ count: Int, from place: PlayedPlace,
     _ body: (_ isSpeech: Bool, _ isHeard: Bool) -> Void
   ) {
-    pairing.pair((), from: place, recorded: { recorded($0) { $0.isSpeech(at: $1, count: count) } }) { isSpeech, fate in
+    let said = { [self] (position: AudioPosition) in recorded(position) { $0.isSpeech(at: $1, count: count) } }
+    pairing.pair((), from: origin(of: place), at: simulator.now, recorded: said) { isSpeech, fate in
       if case .played = fate { body(isSpeech == true, true) } else { body(isSpeech == true, false) }
     }
   }
 
   /// Calls `body` with what was due while a device stood still.
   private func miss(
-    _ pairing: inout SpeechPairing<Void>, _ count: Int, _ body: (_ isSpeech: Bool, _ isHeard: Bool) -> Void
+    _ pairing: inout SpeechPairing<Void>, _ count: Int, at time: Instant,
+    _ body: (_ isSpeech: Bool, _ isHeard: Bool) -> Void
   ) {
-    pairing.standStill(recorded: { recorded($0) { $0.isSpeech(at: $1, count: count) } }) { isSpeech, _ in
-      body(isSpeech == true, false)
-    }
+    let said = { [self] (position: AudioPosition) in recorded(position) { $0.isSpeech(at: $1, count: count) } }
+    pairing.standStill(at: time, recorded: said) { isSpeech, _ in body(isSpeech == true, false) }
   }
 
-  /// Returns what a peer has recorded of the sound at a position that is heard, and the position after it.
+  /// Returns what a peer has recorded of the sound at a position, and the position after it.
   private func recorded<Piece>(
     _ position: AudioPosition, by record: (AudioRecord, AudioPosition) -> (piece: Piece, end: AudioPosition)?
   ) -> (piece: Piece, end: AudioPosition)? {
-    let origin = origin(of: position)
     for peer in peers {
-      guard let found = record(peer.audioRecord, origin) else { continue }
-      // Who follows goes on in the positions that are heard.
-      let passed = found.end.timestamp &- origin.timestamp
-      return (found.piece, AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &+ passed))
+      if let found = record(peer.audioRecord, position) { return found }
     }
     return nil
+  }
+
+  /// Returns where in the recordings is what a peer plays.
+  private func origin(of place: PlayedPlace) -> PlayedPlace {
+    if case .sent(let position) = place { .sent(origin(of: position)) } else { place }
   }
 
   /// Returns the pictures that the peer shows now for a connection, one of each source, wherever they were taken.

@@ -1,3 +1,4 @@
+package import CallCore
 internal import Codecs
 package import PeerSession
 
@@ -33,8 +34,8 @@ package struct SpeechPairing<Heard> {
   private var wait = 0
   /// The ticks of the media clock in a piece.
   private var ticks: UInt32 = 0
-  /// The pieces since the last that was heard for which it is unknown what was due: no stream was recorded.
-  private var unknown = 0
+  /// When a piece that was due was followed last: since then it is unknown what was.
+  private var followed: Instant?
 
   package init() {}
 
@@ -46,91 +47,98 @@ package struct SpeechPairing<Heard> {
   ///   - recorded: Returns what was recorded from a position on, and the position after it.
   ///   - body: Takes what was said; nil where nothing was, because what was sent came later.
   package mutating func pair<Piece>(
-    _ heard: Heard, from place: PlayedPlace,
+    _ heard: Heard, from place: PlayedPlace, at now: Instant,
     recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
   ) {
     switch place {
     case .sent(let position):
-      settle(before: position, recorded, body)
-      let said = recorded(position)
-      (next, wait, unknown) = (said?.end, 0, 0)
-      if let said {
+      // Of a stream that a server forwards no more it is unknown where the last sound is from.
+      guard let said = recorded(position) else { return }
+      if !isMissed(position) {
+        settle(before: position, at: now, recorded, body)
+        (next, wait, followed) = (said.end, 0, now)
         ticks = said.end.timestamp &- position.timestamp
-        body(said.piece, .played(heard))
       }
+      body(said.piece, .played(heard))
     case .concealed:
-      while !pending.isEmpty { giveUp(recorded, body) }
+      while !pending.isEmpty { giveUp(at: now, recorded, body) }
       pending.append(heard)
-      giveUp(recorded, body)
+      giveUp(at: now, recorded, body)
     case .comfort:
       guard next != nil else { return }
       pending.append(heard)
-      if pending.count > patience { giveUp(recorded, body) }
+      if pending.count > patience { giveUp(at: now, recorded, body) }
     }
   }
 
   /// Calls `body` with the piece that was due while the device stood still for ``audioDevicePeriod``.
   package mutating func standStill<Piece>(
-    recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
+    at now: Instant, recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
   ) {
-    while !pending.isEmpty { giveUp(recorded, body) }
-    guard let piece = due(recorded) else { return }
+    while !pending.isEmpty { giveUp(at: now, recorded, body) }
+    guard let piece = due(at: now, recorded) else { return }
     missed = next
     body(piece, .leftOut)
   }
 
+  /// Whether the device stood still when a position was due: it is heard late.
+  private func isMissed(_ position: AudioPosition) -> Bool {
+    guard let missed, missed.ssrc == position.ssrc else { return false }
+    return Int32(bitPattern: missed.timestamp &- position.timestamp) > 0
+  }
+
   /// Returns the piece that was due next; nil before the first, and while nothing is recorded.
-  private mutating func due<Piece>(_ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?) -> Piece? {
+  private mutating func due<Piece>(
+    at now: Instant, _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?
+  ) -> Piece? {
     guard let place = next else { return nil }
     guard let said = recorded(place) else {
       wait = transit
-      unknown += 1
       return nil
     }
     guard wait == 0 else {
       wait -= 1
       return nil
     }
-    next = said.end
+    (next, followed) = (said.end, now)
     return said.piece
   }
 
   /// Gives up the oldest piece that was due.
   private mutating func giveUp<Piece>(
-    _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
+    at now: Instant, _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?,
+    _ body: (Piece?, Fate) -> Void
   ) {
     let heard = pending.removeFirst()
-    if let piece = due(recorded) { body(piece, .replaced(heard)) }
+    if let piece = due(at: now, recorded) { body(piece, .replaced(heard)) }
   }
 
   /// Returns what a new stream carried before the position at which it is heard first, as far as nothing else was due meanwhile.
   private func begun<Piece>(
-    before position: AudioPosition, _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?
+    before position: AudioPosition, at now: Instant,
+    _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?
   ) -> [Piece] {
-    (0..<unknown + pending.count).reversed().compactMap { index in
-      let ahead = ticks &* UInt32(index + 1)
-      return recorded(AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &- ahead))?.piece
+    guard let followed else { return [] }
+    let count = Int((now - followed).nanoseconds / audioDevicePeriod.interval.nanoseconds)
+    return (0..<max(0, count)).reversed().compactMap { index in
+      let ahead = ticks &* UInt32(index)
+      return recorded(AudioPosition(ssrc: position.ssrc, timestamp: position.timestamp &- ticks &- ahead))?.piece
     }
   }
 
   /// Tells what became of the sound from the last known position up to one that is played.
   private mutating func settle<Piece>(
-    before position: AudioPosition, _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?,
-    _ body: (Piece?, Fate) -> Void
+    before position: AudioPosition, at now: Instant,
+    _ recorded: (AudioPosition) -> (piece: Piece, end: AudioPosition)?, _ body: (Piece?, Fate) -> Void
   ) {
     var lost: [Piece] = []
     if var place = next, place.ssrc == position.ssrc {
-      if let missed, missed.ssrc == place.ssrc, Int32(bitPattern: missed.timestamp &- place.timestamp) > 0 {
-        place = missed
-      }
-      while let said = recorded(place),
-        Int32(bitPattern: position.timestamp &- said.end.timestamp) >= 0
-      {
+      while let said = recorded(place), Int32(bitPattern: position.timestamp &- said.end.timestamp) >= 0 {
         lost.append(said.piece)
         place = said.end
       }
     } else if next != nil {
-      lost = begun(before: position, recorded)
+      lost = begun(before: position, at: now, recorded)
     }
     if pending.isEmpty, lost.count <= compression { return }
     for (index, heard) in pending.enumerated() { body(index < lost.count ? lost[index] : nil, .replaced(heard)) }

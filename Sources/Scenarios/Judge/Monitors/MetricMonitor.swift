@@ -198,6 +198,11 @@ final class MetricMonitor: Monitor {
     return now - StatsSampler.period < opened
   }
 
+  /// The values of which an arm has no sample while it plays, or knows of, no speech: other moments would tell of it.
+  private static let ofMoments: Set<String> = [
+    HarnessEvents.mouthToEar.name, HarnessEvents.meanOpinionScore.name,
+  ]
+
   /// The values whose samples tell of the period before them, or of a moment in it.
   private static let ofPeriods: Set<String> = [
     HarnessEvents.concealment.name, HarnessEvents.frameDelay.name, HarnessEvents.pictureAge.name,
@@ -262,8 +267,7 @@ final class MetricMonitor: Monitor {
     ruling.measured = number
     if let measuredTime, let opened = span.openedAt {
       (ruling.opened, ruling.closed) = (opened, span.closedAt ?? time)
-      // Of sound that an arm loses it has no sample.
-      if metric.value.name == HarnessEvents.mouthToEar.name, statistic.isOfSamples { ruling.samples = samples.samples }
+      if Self.ofMoments.contains(metric.value.name), statistic.isOfSamples { ruling.samples = samples.samples }
       ruling.measuredTime =
         switch metric.value.name {
         case HarnessEvents.mouthToEar.name: StatsSampler.period * Int64(samples.count)

@@ -146,7 +146,8 @@ struct QualityEstimator {
   /// The fullband E-model's score, for all codecs on one scale, with assumed values for Opus and G.722; nil for iLBC and
   /// iSAC.
   var meanOpinionScore: Double? {
-    guard let first = history.first, let last = history.last,
+    // While nobody speaks there is nothing new to judge.
+    guard let first = history.first, let last = history.last, concealment != nil || last.speech == nil,
       let loss = Loss(from: first, to: last), let mouthToEar = mouthToEar ?? lastMeasured,
       // In silence that DTX leaves out there is nothing to judge.
       let speechBitrate, let codec = EModel.Codec.fullband(format, bitrate: speechBitrate)

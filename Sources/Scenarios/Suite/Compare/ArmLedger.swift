@@ -62,12 +62,14 @@ extension ArmComparison {
 
   /// Numbers of the file that no run of any arm has.
   private var emptyMeasures: [Finding] {
-    measures.filter { measure in
-      numbers.contains { $0.kind == measure.delta.map { .init($0.metric) } && !$0.hasSamples }
-    }.map { measure in
-      Finding(
+    measures.compactMap { measure in
+      numbers.first { $0.kind == measure.delta.map { .init($0.metric) } && !$0.hasSamples }.map { (measure, $0.name) }
+    }.map { measure, name in
+      let reasons = gaps.filter { $0.number == name && $0.reason != nil }.map { ": \($0.text)" }
+      return Finding(
         .vacuous, measure.text, location: measure.place(in: path), expected: "some run has a value of it",
-        actual: "no run of any arm has one at \(id)", time: .zero, signature: FindingSignature(measure.checkID))
+        actual: "no run of any arm has one at \(id)\(reasons.first ?? "")", time: .zero,
+        signature: FindingSignature(measure.checkID))
     }
   }
 
@@ -144,8 +146,14 @@ extension ArmComparison {
     }
     return deprived.first { deprived in
       deprived.isScanty && delta.arms.contains { $0.value == deprived.arm }
-        && (number.isCost || gains(deprived, number, delta))
+        && (number.isCost ? saves(deprived, delta) : gains(deprived, number, delta))
     }?.text
+  }
+
+  /// Whether an arm has less of a cost, or as much.
+  private func saves(_ deprived: Deprived, _ delta: Expectation.Delta) -> Bool {
+    guard let mean = estimate(of: delta)?.mean else { return true }
+    return (deprived.arm == delta.arms[0].value ? mean : -mean) <= 0
   }
 
   /// Whether an arm is better in what somebody sees or hears to whom it gave little of one of the others.

@@ -31,7 +31,7 @@ extension ArmComparison {
     let arm: String
     let media: String
     var seeds: [UInt64] = []
-    /// The longest time in those runs, and in the other arms.
+    /// The time in the worst of those runs, and in the other arm.
     var own = Interval.zero
     var other = Interval.zero
     /// Whether it was less than half of the time in some run: what the arm costs then says nothing.
@@ -40,7 +40,9 @@ extension ArmComparison {
     /// Notes the time of a run, and the longest of the runs with its seed; seeds come in order.
     mutating func note(_ own: Interval, of most: Interval, seed: UInt64) {
       if seeds.last != seed { seeds.append(seed) }
-      (self.own, other) = (max(self.own, own), max(other, most))
+      if other == .zero || own.seconds * other.seconds < self.own.seconds * most.seconds {
+        (self.own, other) = (own, most)
+      }
       if own < most / 2 { isScanty = true }
     }
 
@@ -90,17 +92,16 @@ extension ArmComparison {
     return found
   }
 
-  /// For how long of the window of a number media came that were due. What is said is heard somewhat later.
+  /// For how long of the window of a number media came that were due. What is said may be heard up to two seconds later.
   private func received(_ presence: Set<Int>, _ due: Set<Int>?, in run: Run, _ number: Number) -> Interval {
     let opening = number.openings[run.arm]?[run.seed] ?? number.openings.values.compactMap { $0[run.seed] }.min()
     let closing = number.closings[run.arm]?[run.seed] ?? number.closings.values.compactMap { $0[run.seed] }.max()
     guard let opening, let closing, opening < closing else { return .zero }
     let window = Receptions.Presence.number(of: opening)..<Receptions.Presence.number(of: closing)
-    let count = window.count { period in
-      guard let due else { return presence.contains(period) }
-      return due.contains(period) && (presence.contains(period) || presence.contains(period + 1))
+    let counts = (0...8).map { delay in
+      window.count { (due?.contains($0) ?? (delay == 0)) && presence.contains($0 + delay) }
     }
-    return Receptions.Presence.period * Int64(count)
+    return Receptions.Presence.period * Int64(counts.max() ?? 0)
   }
 
   /// What is wrong with comparing what peers see and hear in the arms, in words.
@@ -119,7 +120,7 @@ extension Receptions.Presence {
   /// noise, there are such gaps.
   fileprivate var bridged: Set<Int> {
     var all = Set(periods)
-    for (one, next) in zip(periods, periods.dropFirst()) where next - one <= 5 { all.formUnion(one..<next) }
+    for (one, next) in zip(periods, periods.dropFirst()) where next - one <= 6 { all.formUnion(one..<next) }
     return all
   }
 }

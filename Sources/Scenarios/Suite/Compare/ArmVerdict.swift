@@ -30,7 +30,7 @@ extension ArmComparison {
   /// The gaps of numbers that some run has. Those of scores are told with their reasons.
   package var gaps: [Gap] {
     arms.names.compactMap(silentGap)
-      + numbers.filter(\.hasSamples).flatMap { number in
+      + numbers.filter { $0.hasSamples || !$0.lacks.isEmpty }.flatMap { number in
         arms.names.flatMap { gaps(of: number, $0) }
       }
   }
@@ -76,10 +76,10 @@ extension ArmComparison {
     } + delayTexts
   }
 
-  /// Which delays are those of a part of the sound, because an arm did not play the rest.
+  /// Which numbers are those of a part of the sound, because an arm did not play the rest.
   private var delayTexts: [String] {
     numbers.filter { $0.leastCommonShare < 0.9 }.map {
-      "\($0.name) is of the moments at which every arm plays what was said: in some run "
+      "\($0.name) is of the moments at which every arm has a sample: in some run "
         + "\(Wording.quantity($0.leastCommonShare, .percentage)) of those of an arm"
     }
   }
@@ -140,8 +140,9 @@ extension ArmComparison {
     }
     let texts = [
       phrase("measured", "for", short), phrase("its window opened", "at", elsewhere),
-      lacks.contains(.noCommonMoment)
-        ? "it plays nothing of what was said at a moment at which every other arm does" : nil,
+      lacks.contains(.fewCommonMoments)
+        ? "less than half of its samples are of moments at which every other arm has one, too"
+        : nil,
     ].compactMap(\.self)
     return texts.isEmpty ? nil : texts.joined(separator: "; ")
   }

@@ -14,8 +14,8 @@ extension ArmComparison {
     case short(Interval, than: String, Interval)
     /// Nobody received media, which somebody did in another run.
     case noMedia
-    /// It has no sample at a moment at which every other arm has one.
-    case noCommonMoment
+    /// In less than half of its samples every other arm has one, too.
+    case fewCommonMoments
   }
 
   /// A number that is compared, and its value in each run.
@@ -184,12 +184,13 @@ extension ArmComparison {
         let runs = moments.compactMapValues { $0[seed] }.filter { samples[$0.key]?[seed] != nil }
         guard let first = runs.values.first else { continue }
         let common = runs.values.reduce(into: Set(first.map(\.time))) { $0.formIntersection($1.map(\.time)) }
+        guard runs.values.allSatisfy({ common.count * 2 >= $0.count }) else {
+          for arm in runs.keys { remove(arm, seed, .fewCommonMoments) }
+          continue
+        }
         for (arm, all) in runs {
           let kept = all.filter { common.contains($0.time) }
-          guard let value = metric.statistic.result(of: kept) else {
-            remove(arm, seed, .noCommonMoment)
-            continue
-          }
+          guard let value = metric.statistic.result(of: kept) else { continue }
           samples[arm]?[seed] = value
           times[arm]?[seed] = StatsSampler.period * Int64(kept.count)
           commonShares[arm, default: [:]][seed] = Double(kept.count) / Double(all.count)
