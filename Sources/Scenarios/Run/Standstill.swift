@@ -1,5 +1,5 @@
 internal import CallCore
-internal import Codecs
+internal import VirtualPeer
 
 /// Tells for how long a device stands still that else plays every 10 ms. One that is late plays everything later.
 struct Standstill {
@@ -18,8 +18,8 @@ struct Standstill {
   mutating func pass(to now: Instant, _ body: (_ count: Int, _ time: Instant) -> Void) {
     guard var last else { return }
     isStanding = true
-    while now - last >= audioDevicePeriod.interval {
-      last += audioDevicePeriod.interval
+    while now - last >= AudioRecord.framePeriod {
+      last += AudioRecord.framePeriod
       body(count, last)
     }
     self.last = last

@@ -12,7 +12,9 @@ package final class AudioRecord {
     var timestamp: UInt32 { recorded.position.timestamp }
   }
 
-  /// A frame of 10 ms is speech from -50 dBov on.
+  /// How long a frame lasts: a device that runs plays and records one after the other.
+  package static let framePeriod = audioDevicePeriod.interval
+  /// A frame is speech from -50 dBov on.
   package static let quietestSpeech = AudioLevel(50)
 
   /// The last frames of one stream, in a ring, and where somebody speaks in all of it.

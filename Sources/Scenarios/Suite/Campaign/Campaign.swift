@@ -134,8 +134,12 @@ public final class Campaign {
     return outcome
   }
 
-  /// The processor time that one run may take.
+  /// The processor time that one run may take, if its base is a small one.
   static let runLimit = Interval.seconds(30)
+
+  /// Returns the processor time that a run may take: with moves it may last a hundred times as long as without, as when an
+  /// entry waits for what never comes.
+  private func limit(ofBase index: Int) -> Interval { max(Self.runLimit, plan.bases[index].processorTime * 100) }
 
   private var isLate: Bool { options.wall.map { ContinuousClock.now - begun >= $0.duration } ?? false }
 
@@ -163,7 +167,9 @@ public final class Campaign {
       nextTask: { [plan] in problem == nil ? waiting.popFirst().map { ($0, plan.baseJob($0)) } : nil },
       wallLimit: { _ in Self.runLimit },
       follow: { [self] index, job, outcome in
-        if case .result(let result) = outcome { plan.learn(BaseRecord(result), of: index) }
+        if case .result(let result) = outcome {
+          plan.learn(BaseRecord(result), taking: .seconds(1).scaled(by: result.cpuSeconds), of: index)
+        }
         if let lack = outcome.lack {
           problem = CampaignError(
             "\(job.cellID) cannot be played without moves: \(lack); see: \(ProgramName.current) run \(job.path)")
@@ -233,7 +239,8 @@ public final class Campaign {
         blocks[number] = block
         return (number, plan.job(block.run))
       },
-      wallLimit: { _ in Self.runLimit }, follow: { [self] block, _, outcome in follow(block, outcome) })
+      wallLimit: { [self] in blocks[$0].map { limit(ofBase: $0.run.base) } ?? Self.runLimit },
+      follow: { [self] block, _, outcome in follow(block, outcome) })
   }
 
   private func follow(_ number: Int, _ outcome: JobOutcome) -> WorkerPool.Step {

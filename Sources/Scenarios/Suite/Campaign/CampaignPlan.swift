@@ -28,6 +28,8 @@ public struct CampaignPlan: Sendable {
     fileprivate(set) var alphabet: MoveAlphabet
     /// The kinds of moves that can be made in it.
     let kinds: [MoveKind]
+    /// The processor time that it takes without moves.
+    fileprivate(set) var processorTime = Interval.zero
     /// The number of rows of its table of moves.
     fileprivate(set) var rowCount = 0
     /// The moves that are no rows of it, because they would meet nothing.
@@ -93,15 +95,16 @@ public struct CampaignPlan: Sendable {
     }
     (self.bases, self.unvaried) = (bases, unvaried)
     turns = Turns(limits: bases.map { $0.cell.scenario.fuzz?.runs })
-    for index in bases.indices { learn(BaseRecord(), of: index) }
+    for index in bases.indices { learn(BaseRecord(), taking: .zero, of: index) }
   }
 
   /// The largest number of moves in a run where neither the command nor the file says another.
   public static let usualMost = 6
 
   /// Takes what a run of a base without moves has shown; from then on moves refer to it.
-  mutating func learn(_ record: BaseRecord, of index: Int) {
+  mutating func learn(_ record: BaseRecord, taking processorTime: Interval, of index: Int) {
     let base = bases[index]
+    bases[index].processorTime = processorTime
     bases[index].alphabet = MoveAlphabet(base.cell.scenario, registry: profiles.registry, record: record)
     guard method == .exhaustive else { return }
     let table = MoveTable(bases[index].alphabet, kinds: base.kinds)

@@ -80,7 +80,7 @@ final class WorkerPool {
   ///
   /// - Parameters:
   ///   - nextTask: the first job of the next task with its number, or nil when there is none left.
-  ///   - wallLimit: the time that one job may take.
+  ///   - wallLimit: the time that the next job of a task may take.
   ///   - follow: decides the next step after a job.
   /// - Returns: false when it was interrupted.
   func run(
@@ -96,8 +96,7 @@ final class WorkerPool {
       for slot in slots where slot.task == nil {
         guard let next = nextTask() else { break }
         slot.task = next.task
-        slot.limit = wallLimit(next.task)
-        try start(next.job, on: slot)
+        try start(next.job, on: slot, limit: wallLimit(next.task))
       }
       let busy = slots.filter { $0.task != nil }
       if busy.isEmpty { return true }
@@ -113,18 +112,18 @@ final class WorkerPool {
         case .done: slot.task = nil
         case .next(let job, let isFresh):
           if isFresh { retire(slot) }
-          try start(job, on: slot)
+          try start(job, on: slot, limit: wallLimit(task))
         }
       }
     }
   }
 
-  private func start(_ job: RunJob, on slot: Slot) throws {
+  private func start(_ job: RunJob, on slot: Slot, limit: Interval) throws {
     if slot.worker == nil {
       slot.worker = try WorkerProcess(executable: configuration.executable, arguments: configuration.arguments)
       slot.hearsErrors = true
     }
-    slot.job = job
+    (slot.job, slot.limit) = (job, limit)
     slot.deadline = .now + slot.limit.duration
     slot.latest = .now + slot.limit.duration * 20
     if configuration.limitsProcessorTime { slot.processorTime = slot.worker?.processorTime ?? .zero }
