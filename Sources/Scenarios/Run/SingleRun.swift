@@ -240,9 +240,14 @@ public struct SingleRun {
   }
 
   /// Runs the world without faults, so that the peers notice their end, and gives peers time to leave transient states;
-  /// most need none.
+  /// most need none. A state that begins meanwhile gets its time from then on, as a call that comes late and rings.
   private func settle(_ world: World, _ judge: Judge) {
-    let (limit, repeats) = (world.simulator.now + Self.livenessBudget, world.simulator.now + Self.repeatBudget)
+    let beginning = world.simulator.now
+    let repeats = beginning + Self.repeatBudget
+    var limit: Instant {
+      min(max(beginning, judge.invariants.unsettledSince ?? beginning), beginning + Self.livenessBudget)
+        + Self.livenessBudget
+    }
     world.pace.run(until: world.simulator.now + Self.grace)
     let isUnsettled = {
       !judge.invariants.arePeersSettled || world.simulator.now < repeats && judge.invariants.areOffersCrossed

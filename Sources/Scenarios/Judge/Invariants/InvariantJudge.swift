@@ -97,6 +97,13 @@ package final class InvariantJudge {
       }
   }
 
+  /// When the newest of the transient states that peers are in began; nil if there is none.
+  package var unsettledSince: Instant? {
+    context.scenario.peers.compactMap { peer in
+      if case .underway(_, let since)? = CallStage(of: peer.name, context) { since } else { nil }
+    }.max()
+  }
+
   /// Judges after the timeline, when the faults are cleared and the time to recover has passed.
   ///
   /// - Parameter overdue: messages on reliable data channels that should have come.
