@@ -90,12 +90,7 @@ package final class InvariantJudge {
   package var areOffersCrossed: Bool { crossedOffers.isWaiting }
 
   /// Whether no peer is in a transient state, or in a call that the other side has left.
-  package var arePeersSettled: Bool {
-    agreement?.isOneSided != true
-      && context.scenario.peers.allSatisfy { peer in
-        if case .underway? = CallStage(of: peer.name, context) { false } else { true }
-      }
-  }
+  package var arePeersSettled: Bool { agreement?.isOneSided != true && unsettledSince == nil }
 
   /// When the newest of the transient states that peers are in began; nil if there is none.
   package var unsettledSince: Instant? {

@@ -198,7 +198,7 @@ final class MetricMonitor: Monitor {
     return now - StatsSampler.period < opened
   }
 
-  /// The values of which an arm has no sample while it plays, or knows of, no speech: other moments would tell of it.
+  /// The values that are sampled only while speech plays, or is due: arms have them at different moments.
   private static let ofMoments: Set<String> = [
     HarnessEvents.mouthToEar.name, HarnessEvents.meanOpinionScore.name,
   ]

@@ -34,6 +34,7 @@ package final class RecoveryMeter {
     speech[connection]?.note(isSpeech: isSpeech, isHeard: isHeard)
   }
 
+  /// Notes that the call is over.
   func endCall() {
     (speech, wasInterrupted) = ([:], false)
     onEnd?()

@@ -73,11 +73,11 @@ extension ArmComparison {
     }
     return groups.map {
       "the windows of \($0.names.joined(separator: ", ")) \($0.text): part of a difference may be of the channel"
-    } + delayTexts
+    } + momentTexts
   }
 
-  /// Which numbers are those of a part of the sound, because an arm did not play the rest.
-  private var delayTexts: [String] {
+  /// Which numbers tell of clearly fewer moments than an arm has samples of.
+  private var momentTexts: [String] {
     numbers.filter { $0.leastCommonShare < 0.9 }.map {
       "\($0.name) is of the moments at which every arm has a sample: in some run "
         + "\(Wording.quantity($0.leastCommonShare, .percentage)) of those of an arm"

@@ -192,7 +192,6 @@ extension ArmComparison {
           let kept = all.filter { common.contains($0.time) }
           guard let value = metric.statistic.result(of: kept) else { continue }
           samples[arm]?[seed] = value
-          times[arm]?[seed] = StatsSampler.period * Int64(kept.count)
           commonShares[arm, default: [:]][seed] = Double(kept.count) / Double(all.count)
         }
       }
@@ -262,7 +261,8 @@ extension ArmComparison {
           return own.min().flatMap { low in own.max().map { distance(low, $0) } } ?? .zero
         }.max() ?? .zero
       }
-      return (widest(openings) { $1 - $0 }, widest(times) { $1 - $0 })
+      // Common moments are as many in every arm.
+      return (widest(openings) { $1 - $0 }, moments.isEmpty ? widest(times) { $1 - $0 } : .zero)
     }
 
     /// By how much windows of a length may differ: by a tenth, a second at most, and the time between two samples at least.
