@@ -111,6 +111,7 @@ package struct MoveAlphabet: Sendable {
       puppet.stack = .puppet
       varied.peers.append(puppet)
     }
+    varied.lengthenForTimeline()
     return varied
   }
 
@@ -190,5 +191,15 @@ extension Arguments {
   init(_ entries: [(String, Value)]) {
     self.init()
     self.entries = entries.map { ($0.0, Located($0.1)) }
+  }
+}
+
+extension Scenario {
+  /// Raises a length or a limit that the timeline exceeds: a file with such a run is an error.
+  fileprivate mutating func lengthenForTimeline() {
+    // What happens at the very end is not judged.
+    let needed = earliestCompletion - Instant.zero + .seconds(1)
+    duration = duration.map { max($0, needed) }
+    limits.virtual = max(limits.virtual, duration ?? needed)
   }
 }

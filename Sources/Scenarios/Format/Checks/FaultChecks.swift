@@ -47,7 +47,8 @@ enum FaultChecks {
     reading.report(.beyondEnd, message, at: entry.span, hint: hint)
   }
 
-  private static func length(of fault: Fault, _ duration: Interval?) -> (what: String, length: Interval)? {
+  /// Returns what the run must be long enough for, and how long that takes from the beginning of the fault.
+  static func length(of fault: Fault, _ duration: Interval?) -> (what: String, length: Interval)? {
     let delay = [.signalDelay, .deviceEventsLate].contains(fault.kind) ? fault.arguments.duration("by") : nil
     if let delay, delay > duration ?? .zero { return ("what this delays comes", delay) }
     if let duration { return ("this is over", duration) }

@@ -1,4 +1,4 @@
-import CallCore
+package import CallCore
 
 /// Checks that the run is long enough for all checks, and that its length is defined.
 enum RunLengthChecks {
@@ -95,6 +95,17 @@ enum RunLengthChecks {
     else { return }
     let message = "nothing on the timeline comes after this window opens, and nothing says how long the run lasts"
     reading.report(.needsRun, message, at: expectation.span, hint: "write run: 60s, or another time")
+  }
+}
+
+extension Scenario {
+  /// The earliest time at which every entry of the timeline has fired, and every fault has reached its length.
+  package var earliestCompletion: Instant {
+    timeline.map { entry in
+      let start = TimelineChecks.earliest(entry, self)
+      guard case .fault(let fault, let duration) = entry.effect else { return start }
+      return start + (FaultChecks.length(of: fault, duration)?.length ?? .zero)
+    }.max() ?? .zero
   }
 }
 
