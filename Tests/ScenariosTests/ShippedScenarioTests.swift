@@ -10,7 +10,7 @@ import Testing
 /// That its passing says something is for each run to tell: a refused action, a fault that met nothing, recovery of what
 /// was not lost and an entry that did not fire are findings of the run, and CI plays all of them.
 @Suite struct `The scenarios that are shipped` {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "scenarios").path
 
   static let paths = ((try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? [])

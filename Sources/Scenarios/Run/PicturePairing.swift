@@ -63,8 +63,11 @@ package final class PicturePairing {
     if cameras[index].waiting.first?.number == number { settle(1, of: index) }
   }
 
-  /// Pairs what was taken and never seen, at the end of the run.
-  package func finish() { for index in cameras.indices { settleAll(of: index) } }
+  /// Pairs what was taken and never seen, at the end of the run, and lets go of the cameras, which keep this.
+  package func finish() {
+    for index in cameras.indices { settleAll(of: index) }
+    cameras = []
+  }
 
   /// Pairs what was taken and never seen: of a camera that was seen, or of the only one.
   private func settleAll(of index: Int) {

@@ -166,8 +166,8 @@ final class RunStage {
   ) {
     for peer in world.peers {
       guard let connection = context.scenario.peer(peer.name)?.onlyConnection else { continue }
-      world.pairSpeech(over: connection) { [unowned self] piece in
-        if window.contains(now) { body(peer.name, piece) }
+      world.pairSpeech(over: connection) { [unowned self, name = peer.name] piece in
+        if window.contains(now) { body(name, piece) }
       }
     }
   }

@@ -62,7 +62,7 @@ final class SimulatedSessionHost: SessionEnvironment {
   func openStream(on path: Path) -> (any ByteStream)? {
     if path.transport == .tls { environment.tlsConnectionCount += 1 }
     let stream = SimulatedByteStream(network.connect(from: path.local.address, to: path.remote), isConnected: false)
-    stream.onLateData = { [environment, subject] in environment.traceLateData(from: path.remote, of: subject) }
+    stream.onLateData = { [weak environment, subject] in environment?.traceLateData(from: path.remote, of: subject) }
     return stream
   }
 

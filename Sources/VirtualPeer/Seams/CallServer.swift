@@ -102,7 +102,8 @@ public struct ServerEnvironment {
     path: String, maxPayload: Int, _ accept: @escaping (SignallingSocket) -> Void
   ) {
     let server = EngineIOServer(
-      path: path, maxPayload: maxPayload, clock: clock, random: random, tap: tap, malformed: malformed, accept: accept)
+      path: path, maxPayload: maxPayload, clock: clock, random: random, tap: tap,
+      malformed: { [trace, subject] in trace.write(ServerEvents.messageMalformed, subject, $0) }, accept: accept)
     listen { server.accept($0) }
   }
 

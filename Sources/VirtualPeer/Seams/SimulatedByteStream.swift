@@ -25,7 +25,7 @@ final class SimulatedByteStream: ByteStream {
   /// Closes both directions. Data that arrives afterwards is lost, and resets the connection, so that the other end
   /// learns of it (RFC 9293 section 3.6.1).
   func close() {
-    stream.onEvent = { [stream, onLateData] event in
+    stream.onEvent = { [unowned stream, onLateData] event in
       guard case .received = event else { return }
       onLateData?()
       stream.abort()

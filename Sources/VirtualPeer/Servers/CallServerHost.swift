@@ -59,13 +59,12 @@ package final class CallServerHost {
         clock: runtime.clock, tasks: tasks, random: random, network: runtime.network, port: port, delay: delay,
         trace: trace, subject: name, connections: connections, pushes: pushes, tap: tap,
         secure: tls.map { tls in
-          { stream in
+          { [clock = runtime.clock] stream in
             StreamTLS(
-              tls.accept(), with: stream.remote, clock: runtime.clock, trace: TLSTrace(trace, subject: name),
-              keyLog: keyLog)
+              tls.accept(), with: stream.remote, clock: clock, trace: TLSTrace(trace, subject: name), keyLog: keyLog)
           }
         }))
-    if media != nil { runtime.onInterfacesChanged = { connections.interfacesChanged() } }
+    if media != nil { runtime.onInterfacesChanged = { [unowned connections] in connections.interfacesChanged() } }
   }
 
   package func start() { server.start() }

@@ -38,7 +38,8 @@ final class SeenPictures {
     peers = scenario.peers.map { ($0.name, $0.onlyConnection != nil) }
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  /// Deletes the files.
+  func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
   func add(_ pair: PicturePair, seenBy peer: String) {
     guard failure == nil else { return }

@@ -133,6 +133,7 @@ struct JobExecution {
       let speech = HeardSpeech(cell.scenario)
       if !ofSpeech.isEmpty { outputs.compared = { speech.add($1, by: $0) } }
       let pictures = SeenPictures(cell.scenario, job.scorers.filter(\.isOfPictures))
+      defer { pictures.remove() }
       if job.scorers.contains(where: \.isOfPictures) { outputs.seen = { pictures.add($1, seenBy: $0) } }
       var result = try run.execute(outputs: outputs)
       result.scores = (speech.scores(ofSpeech) + pictures.scores()).map { score in
