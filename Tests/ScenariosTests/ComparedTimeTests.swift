@@ -65,6 +65,34 @@ import Testing
     #expect(number.lacks["gives-up"] != nil)
   }
 
+  @Test func `a camera that is given up in one arm leaves no number of the others alone`() throws {
+    let text = """
+      callsim: 1
+      id: t
+      media: synthetic
+      compare:
+        arms: { keeps: { alice.settings.turn-off: disable }, gives-up: { alice.settings.turn-off: unpublish } }
+        measure: [{ metric: bob.q.picture_age, window: [4s, 12s] }]
+      peers:
+        alice: { profile: twilio, network: wifi, video: { codecs: [VP8] } }
+        bob: { profile: twilio, network: wifi, video: { codecs: [VP8] }, devices: { camera: none } }
+        carol: { profile: twilio, network: wifi, video: { codecs: [VP8] } }
+      timeline:
+        - { at: 0s, do: bob.connect, room: daily }
+        - { at: 1s, do: alice.connect, room: daily }
+        - { at: 1s, do: carol.connect, room: daily }
+        - { at: 5s, do: alice.camera-off }
+        - { at: 10s, do: alice.camera-on }
+        - { id: bye, at: 13s, do: alice.disconnect }
+      expect:
+        - { count: alice.roomDidConnect, eq: 1 }
+      """
+    let point = try #require(Compared.points(text, seeds: 1).first)
+    let number = try #require(point.numbers.first)
+    #expect(number.values(of: "keeps").count == 1 && number.values(of: "gives-up").isEmpty)
+    #expect(point.gapTexts.contains { $0.contains("in 'keeps' for 16s") }, "\(point.gapTexts)")
+  }
+
   @Test func `a difference from a call that ended early was not put to the test`() throws {
     let point = try Self.played(Self.share, expect: "  - { delta: \(Self.share), arms: [b, a], gt: -100% }")
     let finding = try #require(point.findings.first)

@@ -417,7 +417,7 @@ import Vocabulary
     let delay = ValuePath.of("bob", "q.frame_delay", .duration)
     let bench = JudgeBench([
       .metric(age, .count, .exactly(.count(6))), .metric(age, .maximum, .atLeast(.duration(.milliseconds(400)))),
-      .metric(delay, .count, .exactly(.count(3))),
+      .metric(delay, .count, .exactly(.count(4))), .metric(delay, .mean, .exactly(.duration(.milliseconds(55)))),
     ])
     let sampler = StatsSampler(
       bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics,
@@ -429,13 +429,14 @@ import Vocabulary
     for time in [500, 750] as [Int64] {
       bench.at(time)
       let now = bench.trace.now
-      // The first moves, the second came once, and of the third nothing is shown.
+      // The first moves, the second came once, of the third nothing is shown, and the fourth has ended.
       let pictures = [
         Self.picture(1, captured: now, delay: .milliseconds(50), isNew: true),
         Self.picture(2, captured: .zero + .milliseconds(100), delay: .milliseconds(60), isNew: time == 500),
+        Self.picture(4, captured: .zero, delay: .milliseconds(900), isNew: false),
       ]
       sampler.sample(report, mouthToEar: nil, pictures: pictures, of: "bob", at: now)
     }
-    #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass, .pass, .pass])
+    #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass, .pass, .pass, .pass])
   }
 }

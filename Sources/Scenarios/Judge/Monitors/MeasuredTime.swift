@@ -7,7 +7,7 @@ internal import Vocabulary
 ///
 /// A statistic of samples can be measured while its connection reports what it tells of: an incoming stream is
 /// reported from its first packet on, whether more come or not, an outgoing one while its track is sent. What tells of
-/// speech is measured while somebody speaks, and the device that plays it runs. Anything that counts over the window can be
+/// pictures has a sample of each camera, and is measured for the time of all of them together. What tells of speech is measured while somebody speaks, and the device that plays it runs. Anything that counts over the window can be
 /// measured during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer,
 /// while any peer has one.
 final class MeasuredTime {
@@ -20,7 +20,7 @@ final class MeasuredTime {
   private let speaking: String?
   /// For how long somebody had spoken when the window opened, and at the last look within it.
   private var spoken: (start: Interval, last: Interval)?
-  /// The reports that came, and those of them within the window.
+  /// The reports that came, and those of them within the window; of pictures once for each stream.
   private var heard = 0
   private var inside = 0
   /// The times during which there was a call; the last one may go on.
@@ -63,10 +63,9 @@ final class MeasuredTime {
   func start(_ subject: String, onReport: @escaping () -> Void) {
     guard countsReports else { return }
     context.statistics.receive(subject) { [unowned self] report in
-      guard received.map({ report.first("inbound-rtp", kind: $0) != nil }) ?? true,
-        reported.map({ context.statistics.value(of: $0, in: report) != nil }) ?? true
-      else { return }
-      heard += 1
+      let streams = received.map { kind in report.entries.count { $0.type == "inbound-rtp" && $0.kind == kind } } ?? 1
+      guard streams > 0, reported.map({ context.statistics.value(of: $0, in: report) != nil }) ?? true else { return }
+      heard += received == "video" ? streams : 1
       onReport()
     }
   }

@@ -27,7 +27,8 @@ package final class StatsSampler {
     var isForwarded = false
     /// The sound in a packet of what plays, as far as it was ever known.
     var packetDuration: Interval?
-    /// The pictures that came since the sample before, the last one of each source.
+    /// The picture of each source, if one of them came since the sample before: so all sources weigh alike, however often
+    /// they bring a picture.
     var pictures: [ShownPicture.Sample] = []
     /// When the camera took the picture of each source that is on the screen; before the first, when packets of it began to come.
     var captured: [UInt32: Instant] = [:]
@@ -139,8 +140,11 @@ package final class StatsSampler {
         report, mouthToEar: mouthToEar, speech: subject.loss?.counts, ended: statistics.endedStreams(of: name), at: time
       )
     }
-    subject.pictures = pictures.compactMap(\.sampled).filter(\.isNew)
-    noteAges(of: pictures, report, subject, at: time)
+    let sources = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "video" }
+      .map { entry in entry.number("ssrc").map { UInt32($0) } ?? 0 }
+    let shown = pictures.filter { sources.contains($0.source) }.compactMap(\.sampled)
+    subject.pictures = shown.contains(where: \.isNew) ? shown : []
+    noteAges(of: pictures, from: sources, subject, at: time)
     for path in subject.wanted { write(path, report, subject) }
   }
 
@@ -154,12 +158,11 @@ package final class StatsSampler {
   }
 
   /// Notes how old the picture of each source is that the connection receives.
-  private func noteAges(of pictures: [ShownPicture], _ report: StatsReport, _ subject: Subject, at time: Instant) {
+  private func noteAges(of pictures: [ShownPicture], from sources: [UInt32], _ subject: Subject, at time: Instant) {
     let moment = pictureMoments.moment(before: time)
     let before = subject.captured
     subject.captured = [:]
-    subject.pictureAges = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "video" }.map { entry in
-      let source = entry.number("ssrc").map { UInt32($0) } ?? 0
+    subject.pictureAges = sources.map { source in
       let picture = pictures.first { $0.source == source }
       let captured = picture?.captured ?? before[source] ?? time
       subject.captured[source] = captured

@@ -146,23 +146,22 @@ extension ArmComparison {
     }
     return deprived.first { deprived in
       deprived.isScanty && delta.arms.contains { $0.value == deprived.arm }
-        && (number.isCost ? saves(deprived, delta) : gains(deprived, number, delta))
+        && profits(deprived, from: number, delta)
     }?.text
   }
 
-  /// Whether an arm has less of a cost, or as much.
-  private func saves(_ deprived: Deprived, _ delta: Expectation.Delta) -> Bool {
-    guard let mean = estimate(of: delta)?.mean else { return true }
-    return (deprived.arm == delta.arms[0].value ? mean : -mean) <= 0
-  }
-
-  /// Whether an arm is better in what somebody sees or hears to whom it gave little of one of the others.
-  private func gains(_ deprived: Deprived, _ number: Number, _ delta: Expectation.Delta) -> Bool {
-    guard let better = number.better, ConnectionSubject.owner(of: delta.metric.value.subject) == deprived.pair.receiver,
-      let mean = estimate(of: delta)?.mean
-    else { return false }
-    let isMore = (deprived.arm == delta.arms[0].value) == (mean > 0)
-    return mean != 0 && isMore == (better == .higher)
+  /// Whether an arm that gave somebody little of one of the others would pass for as good or better, in a cost or in what that
+  /// receiver sees and hears.
+  private func profits(_ deprived: Deprived, from number: Number, _ delta: Expectation.Delta) -> Bool {
+    guard number.isCost || ConnectionSubject.owner(of: delta.metric.value.subject) == deprived.pair.receiver else {
+      return false
+    }
+    guard let estimate = estimate(of: delta) else { return number.isCost }
+    if !delta.bounds.isEmpty, delta.bounds.allSatisfy({ $0.admits(0) && estimate.meets($0) }) { return true }
+    let more = deprived.arm == delta.arms[0].value ? estimate.mean : -estimate.mean
+    guard !number.isCost else { return more <= 0 }
+    guard let better = number.better else { return false }
+    return more != 0 && (more > 0) == (better == .higher)
   }
 
   /// Returns how many seeds it takes about: half the width of an interval falls with the root of their number.
