@@ -439,4 +439,18 @@ import Vocabulary
     }
     #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass, .pass, .pass, .pass])
   }
+
+  @Test(arguments: [.integer(-1), .integer(1 << 40), .real(1e30), .real(0.5)] as [StatsReport.Value])
+  func `an SSRC of a program that is none leaves the run alone`(ssrc: StatsReport.Value) {
+    let age = ValuePath.of("bob", "q.picture_age", .duration)
+    let bench = JudgeBench([.metric(age, .count, .exactly(.count(1)))])
+    let sampler = StatsSampler(
+      bench.judge.scenario, watch: bench.watch, anchors: bench.anchors, statistics: bench.statistics,
+      random: RandomSource(seed: 1))
+    bench.at(500)
+    let report = StatsReport(
+      entries: [.init(id: "IV", type: "inbound-rtp", kind: "video", members: [("ssrc", ssrc)])])
+    sampler.sample(report, mouthToEar: nil, of: "bob", at: bench.trace.now)
+    #expect(bench.finishAll(at: 1_000).map(\.verdict) == [.pass])
+  }
 }

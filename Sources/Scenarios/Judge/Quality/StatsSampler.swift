@@ -141,7 +141,7 @@ package final class StatsSampler {
       )
     }
     let sources = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "video" }
-      .map { entry in entry.number("ssrc").map { UInt32($0) } ?? 0 }
+      .map { entry in entry.number("ssrc").flatMap { UInt32(exactly: $0) } ?? 0 }
     let shown = pictures.filter { sources.contains($0.source) }.compactMap(\.sampled)
     subject.pictures = shown.contains(where: \.isNew) ? shown : []
     noteAges(of: pictures, from: sources, subject, at: time)
