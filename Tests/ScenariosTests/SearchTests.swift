@@ -48,10 +48,10 @@ import Vocabulary
     }
   }
 
-  @Test(arguments: ["", "run: 8s", "limits: { virtual: 8s }"])
-  func `every varied scenario can be printed, and reads back equal`(length: String) throws {
+  @Test(arguments: [("", 300), ("run: 8s", 100), ("limits: { virtual: 8s }", 100)] as [(String, UInt64)])
+  func `every varied scenario can be printed, and reads back equal`(length: String, count: UInt64) throws {
     let alphabet = Self.alphabet(length)
-    for seed in 1...100 as ClosedRange<UInt64> {
+    for seed in 1...count {
       let varied = try #require(Variation(.drawn(choices: [], seed: seed)).scenario(alphabet))
       let text = varied.scenario.text()
       let loaded = ScenarioFile.load(text: text, registry: Self.registry)

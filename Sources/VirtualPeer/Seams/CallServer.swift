@@ -102,8 +102,8 @@ public struct ServerEnvironment {
     path: String, maxPayload: Int, _ accept: @escaping (SignallingSocket) -> Void
   ) {
     let server = EngineIOServer(
-      path: path, maxPayload: maxPayload, clock: clock, random: random, tap: tap,
-      malformed: { [trace, subject] in trace.write(ServerEvents.messageMalformed, subject, $0) }, accept: accept)
+      path: path, maxPayload: maxPayload, clock: clock, random: random, tap: tap, malformed: writeMalformed,
+      accept: accept)
     listen { server.accept($0) }
   }
 
@@ -126,7 +126,12 @@ public struct ServerEnvironment {
   public func push(_ payload: [String: String], to user: String) { pushes.send(payload, to: user) }
 
   /// Writes that a client sent an unusable message, which was ignored.
-  public func malformed(_ what: String) { trace.write(ServerEvents.messageMalformed, subject, what) }
+  public func malformed(_ what: String) { writeMalformed(what) }
+
+  /// ``malformed(_:)`` for what listens: the network keeps it, which it may not keep in return.
+  private var writeMalformed: (String) -> Void {
+    { [trace, subject] in trace.write(ServerEvents.messageMalformed, subject, $0) }
+  }
 
   /// Writes that a message is lost, because its user is not connected.
   public func undeliverable(_ message: SignallingMessage) {

@@ -7,9 +7,10 @@ internal import Vocabulary
 ///
 /// A statistic of samples can be measured while its connection reports what it tells of: an incoming stream is
 /// reported from its first packet on, whether more come or not, an outgoing one while its track is sent. What tells of
-/// pictures has a sample of each camera, and is measured for the time of all of them together. What tells of speech is measured while somebody speaks, and the device that plays it runs. Anything that counts over the window can be
-/// measured during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer,
-/// while any peer has one.
+/// pictures has a sample of each camera, and is measured for the time of all of them together. What tells of speech is
+/// measured while somebody speaks, and the device that plays it runs. Anything that counts over the window can be measured
+/// during the call, which is from when a connection of the peer stands until it is closed; what is not of a peer, while
+/// any peer has one.
 final class MeasuredTime {
   private let context: MonitorContext
   private let countsReports: Bool
@@ -63,7 +64,7 @@ final class MeasuredTime {
   func start(_ subject: String, onReport: @escaping () -> Void) {
     guard countsReports else { return }
     context.statistics.receive(subject) { [unowned self] report in
-      let streams = received.map { kind in report.entries.count { $0.type == "inbound-rtp" && $0.kind == kind } } ?? 1
+      let streams = received.map { report.incoming($0).count } ?? 1
       guard streams > 0, reported.map({ context.statistics.value(of: $0, in: report) != nil }) ?? true else { return }
       heard += received == "video" ? streams : 1
       onReport()

@@ -208,7 +208,10 @@ extension StatsReport.Entry {
 }
 
 extension StatsReport {
-  fileprivate var hasOneSpeaker: Bool { entries.filter { $0.type == "inbound-rtp" && $0.kind == "audio" }.count == 1 }
+  /// The streams of a kind of media that come in.
+  func incoming(_ kind: String) -> [Entry] { entries.filter { $0.type == "inbound-rtp" && $0.kind == kind } }
+
+  fileprivate var hasOneSpeaker: Bool { incoming("audio").count == 1 }
 
   /// Returns the media type of a stream's codec, such as `audio/opus`; nil where the report does not name it.
   fileprivate func mimeType(of stream: Entry) -> String? {

@@ -140,8 +140,7 @@ package final class StatsSampler {
         report, mouthToEar: mouthToEar, speech: subject.loss?.counts, ended: statistics.endedStreams(of: name), at: time
       )
     }
-    let sources = report.entries.filter { $0.type == "inbound-rtp" && $0.kind == "video" }
-      .map { entry in entry.number("ssrc").flatMap { UInt32(exactly: $0) } ?? 0 }
+    let sources = report.incoming("video").map { $0.integer("ssrc").flatMap { UInt32(exactly: $0) } ?? 0 }
     let shown = pictures.filter { sources.contains($0.source) }.compactMap(\.sampled)
     subject.pictures = shown.contains(where: \.isNew) ? shown : []
     noteAges(of: pictures, from: sources, subject, at: time)
