@@ -275,6 +275,11 @@ func isOptimizedForTests(_ target: Target) -> Bool {
     || ["CallCore", "SimNet", "VirtualPeer", "ScenarioJudge"].contains(target.name)
 }
 
+/// A module at once takes a fifth less to build than its files in batches, and is built anew for a change of any of them.
+let wholeModule =
+  Context.environment["CALLSIM_OPTIMIZED_TESTS"] == "whole-module"
+  ? ["-whole-module-optimization", "-num-threads", "2"] : []
+
 let ownC = ["CVirtualClock", "CNamespace", "CAllocationCount", "FuzzEntry"]
 for target in package.targets where target.type != .system && !ownC.contains(target.name) {
   target.swiftSettings = [
@@ -286,7 +291,7 @@ for target in package.targets where target.type != .system && !ownC.contains(tar
   ]
   if isOptimizedForTests(target) {
     target.swiftSettings?.append(
-      .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+      .unsafeFlags(["-O", "-assert-config", "Debug"] + wholeModule, .when(configuration: .debug)))
   }
   if target.name.hasPrefix("Fuzz") {
     target.swiftSettings?.append(.unsafeFlags(["-parse-as-library"]))
