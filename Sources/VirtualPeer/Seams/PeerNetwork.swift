@@ -36,6 +36,16 @@ public final class PeerNetwork {
     isProcessGone = false
   }
 
+  /// Forgets all who receive from the network, of whom any may hold it in return. The simulator is left as it is.
+  func releaseReceivers() {
+    acceptors = [:]
+    datagramHandlers = [:]
+    for stream in streams.values { stream.onEvent = nil }
+    streams = [:]
+    unreachable = []
+    secured = [:]
+  }
+
   /// The number of streams so far.
   private var streamCount = 0
 

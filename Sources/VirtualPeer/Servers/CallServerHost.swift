@@ -67,6 +67,11 @@ package final class CallServerHost {
     if media != nil { runtime.onInterfacesChanged = { [unowned connections] in connections.interfacesChanged() } }
   }
 
+  deinit {
+    tap.releaseReceivers()
+    runtime.network.releaseReceivers()
+  }
+
   package func start() { server.start() }
 
   /// Drops the connection of a user, or of all users.

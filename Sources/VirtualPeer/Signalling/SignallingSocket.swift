@@ -41,6 +41,8 @@ public final class SignallingSocket {
     abort()
   }
 
+  func releaseReceivers() { (onOpen, onText, onClose) = (nil, nil, nil) }
+
   /// Ends the connection because of the network or a scenario, and informs the server.
   func abort() { channel.abort() }
 

@@ -56,6 +56,12 @@ final class SignallingTap {
 
   func forget(_ socket: SignallingSocket) { sockets.removeAll { $0 === socket } }
 
+  /// Forgets all connections and who receives from them, who may hold what holds this.
+  func releaseReceivers() {
+    for socket in sockets { socket.releaseReceivers() }
+    sockets = []
+  }
+
   /// Resets the connections of a user, or of all users.
   func disconnect(user: String?) {
     for socket in sockets where user == nil || socket.user == user { socket.abort() }
