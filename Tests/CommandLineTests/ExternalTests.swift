@@ -5,7 +5,7 @@ import Testing
 @Suite struct ExternalTests {
   private static let probe = """
     import os, socket, sys, time
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3)
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(20)
     began = time.monotonic()
     s.sendto(bytes.fromhex("000100002112a442" + "00" * 12), (os.environ["CALLSIM_ADDRESS_STUN"], 3478))
     answer = s.recv(999)
@@ -16,7 +16,7 @@ import Testing
     """
     callsim: 1
     id: e
-    limits: { virtual: 10s, lag: 2s }
+    limits: { virtual: 30s, lag: 8s }
     topology:
       networks:
         internet: { cidr: 203.0.113.0/24 }
@@ -28,7 +28,7 @@ import Testing
     peers:
       probe: { stack: external, protocol: none, command: \(command) }
     expect:
-      - { eventually: probe.program.exit-code == \(code), within: 8s }
+      - { eventually: probe.program.exit-code == \(code), within: 25s }
       - { always: probe.network == air, between: [100ms, 200ms] }
     """
   }
@@ -153,7 +153,7 @@ import Testing
     #expect(worker.count == 1)
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
-    let limit = ContinuousClock.now + .seconds(20)
+    let limit = ContinuousClock.now + .seconds(60)
     func isLeft() -> Bool {
       worker.contains { kill($0, 0) == 0 } || Self.isInhabited(space) || FileManager.default.fileExists(atPath: folder)
     }
@@ -193,11 +193,11 @@ import Testing
         print(json.dumps(reply), flush=True)
     """
 
-  private static func call(_ command: String) -> String {
+  private static func call(_ command: String, start: String = "20s") -> String {
     """
     callsim: 1
     id: c
-    limits: { virtual: 20s, lag: 2s, start: 2s }
+    limits: { virtual: 30s, lag: 8s, start: \(start) }
     topology:
       servers: { stun: { kind: stun, network: internet } }
     peers:
@@ -207,8 +207,8 @@ import Testing
       - { at: 0s, do: alice.call, to: bob }
       - { id: bye, at: 6s, do: alice.hangup }
     expect:
-      - { eventually: alice.signaling.state == have-local-offer, within: 1s }
-      - { ends: alice, code: local-hangup, within: 1s, of: bye }
+      - { eventually: alice.signaling.state == have-local-offer, within: 5s }
+      - { ends: alice, code: local-hangup, within: 5s, of: bye }
     """
   }
 
@@ -229,7 +229,7 @@ import Testing
       ("read a; kill -SEGV $$", "was ended by signal 11"),
     ])
   func `a program that is no peer is named, with what it said`(script: String, complaint: String) throws {
-    let workspace = try Workspace(["c.yaml": Self.call("[sh, peer.sh]"), "peer.sh": script])
+    let workspace = try Workspace(["c.yaml": Self.call("[sh, peer.sh]", start: "2s"), "peer.sh": script])
     let outcome = try workspace.run("run", "--allow-programs", "c.yaml")
     #expect(outcome.status == 5 && outcome.output.contains(complaint), "\(outcome.output)")
     guard script.contains("device") else { return }

@@ -113,7 +113,7 @@ import Testing
     var address = Self.loopback(port: port)
     let binding: [UInt8] = [0, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42] + [UInt8](repeating: 7, count: 12)
     var answer = [UInt8](repeating: 0, count: 1_500)
-    for _ in 0..<50 {
+    for _ in 0..<300 {
       withUnsafePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
           _ = sendto(client, binding, binding.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -135,7 +135,7 @@ import Testing
     try process.run()
     #expect(isAnswered(on: port))
     kill(process.processIdentifier, SIGTERM)
-    for _ in 0..<500 where process.isRunning { usleep(10_000) }
+    for _ in 0..<6_000 where process.isRunning { usleep(10_000) }
     #expect(!process.isRunning, "SIGTERM is not heeded")
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()

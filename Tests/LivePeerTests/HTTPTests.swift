@@ -78,7 +78,7 @@ import Testing
     final class Due: Sendable { let answer = Mutex<(@Sendable (HTTPResponse) -> Void)?>(nil) }
     let (loop, due) = (SocketLoop(), Due())
     let inbox = SendableLoop(loop)
-    let server = try HTTPServer(host: "127.0.0.1", port: 0, timeout: .milliseconds(50)) { _, answer in
+    let server = try HTTPServer(host: "127.0.0.1", port: 0, timeout: .milliseconds(500)) { _, answer in
       due.answer.withLock { $0 = answer }
       inbox.enqueue {}
     }
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `a request that comes a byte at a time is not waited for longer than a silent one`() throws {
-    let server = try HTTPServer(host: "127.0.0.1", port: 0, timeout: .milliseconds(50)) { _, answer in
+    let server = try HTTPServer(host: "127.0.0.1", port: 0, timeout: .milliseconds(500)) { _, answer in
       answer(HTTPResponse(204))
     }
     let loop = SocketLoop()

@@ -36,7 +36,9 @@ import Testing
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     let idle = min(1_000, Int(limit.rlim_cur) - 200)
     try #require(idle > 300)
-    let (alone, beside) = (try cost(of: 500, beside: 0), try cost(of: 500, beside: idle))
+    // The least of several: whatever else the machine does adds to them.
+    let pairs = try (0..<3).map { _ in (try cost(of: 500, beside: 0), try cost(of: 500, beside: idle)) }
+    let (alone, beside) = (pairs.map(\.0).min() ?? 0, pairs.map(\.1).min() ?? 0)
     #expect(beside < alone * 3, "\(alone) s alone, \(beside) s beside \(idle)")
   }
 
@@ -65,8 +67,7 @@ import Testing
     var hasFired = false
     let timer = loop.makeTimer { hasFired = true }
     timer.deadline = loop.now + .milliseconds(2)
-    while !hasFired { loop.turn() }
-    #expect(calls > 1)
+    #expect(loop.turn { hasFired && calls > 1 })
     loop.rewatch(null, for: 0)
     calls = 0
     timer.deadline = loop.now + .milliseconds(2)

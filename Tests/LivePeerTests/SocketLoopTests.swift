@@ -16,8 +16,9 @@ import Testing
     let late = loop.makeTimer { fired.append(2) }
     let early = loop.makeTimer { fired.append(1) }
     let unset = loop.makeTimer { fired.append(3) }
-    late.deadline = loop.now + .milliseconds(4)
-    early.deadline = loop.now + .milliseconds(2)
+    let now = loop.now
+    late.deadline = now + .milliseconds(4)
+    early.deadline = now + .milliseconds(2)
     while late.deadline != nil { loop.turn() }
     #expect(fired == [1, 2])
     #expect(unset.deadline == nil)
