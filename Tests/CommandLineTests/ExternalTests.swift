@@ -153,7 +153,7 @@ import Testing
     #expect(worker.count == 1)
     kill(process.processIdentifier, signal)
     process.waitUntilExit()
-    let limit = ContinuousClock.now + .seconds(60)
+    let limit = ContinuousClock.now + .seconds(20)
     func isLeft() -> Bool {
       worker.contains { kill($0, 0) == 0 } || Self.isInhabited(space) || FileManager.default.fileExists(atPath: folder)
     }

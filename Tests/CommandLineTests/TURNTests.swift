@@ -135,7 +135,7 @@ import Testing
     try process.run()
     #expect(isAnswered(on: port))
     kill(process.processIdentifier, SIGTERM)
-    for _ in 0..<6_000 where process.isRunning { usleep(10_000) }
+    for _ in 0..<500 where process.isRunning { usleep(10_000) }
     #expect(!process.isRunning, "SIGTERM is not heeded")
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     process.waitUntilExit()

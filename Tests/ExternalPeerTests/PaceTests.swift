@@ -22,13 +22,13 @@ import Testing
     for (token, time) in [(1, 12), (2, 4), (3, 20), (4, 400)] {
       _ = simulator.schedule(host, at: .zero + .milliseconds(Int64(time)), token: UInt64(token))
     }
-    let pace = RealTimePace(simulator)
     let start = MonotonicClock.now
+    let pace = RealTimePace(simulator)
     pace.run(until: .zero + .milliseconds(25))
     #expect(delegate.fired == [2, 1, 3])
     #expect(MonotonicClock.now - start >= .milliseconds(25))
     #expect(simulator.now == .zero + .milliseconds(25))
-    #expect(pace.lag.maximum < .seconds(10))
+    #expect(pace.lag.maximum < MonotonicClock.now - start)
   }
 
   @Test func `what is said meanwhile is heard at the time it was said, not at the next event`() throws {

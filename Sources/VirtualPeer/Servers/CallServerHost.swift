@@ -67,6 +67,7 @@ package final class CallServerHost {
     if media != nil { runtime.onInterfacesChanged = { [unowned connections] in connections.interfacesChanged() } }
   }
 
+  /// What the server gave to the network and its connections may hold it.
   deinit {
     tap.releaseReceivers()
     runtime.network.releaseReceivers()
