@@ -342,6 +342,34 @@ import Vocabulary
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  @Test func `a description is not forgotten behind a thousand messages that are under way`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: connectycube, network: home }
+        bob: { profile: connectycube, network: home }
+        carol: { profile: connectycube, network: home }
+        mallory: { stack: puppet }
+      timeline:
+        - { at: 1s, do: alice.call, to: [bob, carol] }
+        - { when: bob.session.state == pending, do: bob.accept }
+        - { when: carol.session.state == pending, after: 1s, do: carol.accept }
+        - { at: 2s, fault: link.set, link: bob/home, delay: 2s, for: 4s }
+        - of: carol.session.state.connecting
+          every: 1ms
+          times: 1500
+          send: reject
+          from: mallory
+          to: bob
+          like: call
+        - { at: 12s, do: alice.hangup }
+      expect: invariants
+      """)
+    #expect(result.findings.map(\.actual) == [])
+  }
+
   @Test func `packets that a long queue still holds are nobody's fault`() throws {
     let result = try play(
       call(

@@ -144,6 +144,19 @@ import Vocabulary
     }
   }
 
+  @Test func `candidates that no run shows yet flood a state as well, made up`() throws {
+    let floods = Self.known().rows.compactMap { row -> RawMessage? in
+      guard case .send(let message) = row[0].effect, message.to == "bob",
+        case .every(_, let anchor, _, _) = row[0].trigger,
+        case .entersState(_, _, "ringing") = anchor?.kind
+      else { return nil }
+      return message
+    }
+    let candidates = floods.filter { $0.type == "ice_candidate" }
+    #expect(candidates.map(\.like) == ["call_offer"])
+    #expect(candidates.allSatisfy { !$0.fields.entries.isEmpty })
+  }
+
   @Test func `moves in a state to which no run comes are no rows, and are counted`() throws {
     let omission = try #require(Self.known().omissions.first { $0.lack == .state })
     #expect(omission.missing.contains("bob ended") && !omission.missing.contains("bob ringing"))

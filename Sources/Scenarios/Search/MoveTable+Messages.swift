@@ -52,6 +52,21 @@ extension MoveTable {
     return Arguments(fields.map { ($0.name, Value($0.plainValue) ?? .text("\($0.plainValue)")) })
   }
 
+  /// Returns candidates that come ahead of the description that they belong to: made up, in the call of a message with a
+  /// description. An app that keeps them may keep too many.
+  static func earlyCandidates(to participant: MoveAlphabet.Participant, _ alphabet: MoveAlphabet) -> [RawMessage] {
+    guard let server = alphabet.server(of: participant), let sender = alphabet.senders(to: participant).first,
+      let model = participant.messages.first(where: { $0.field(.description) != nil })
+    else { return [] }
+    return participant.messages.filter { $0.field(.candidate) != nil && $0.name != model.name }.map { declaration in
+      var message = RawMessage(type: declaration.name, from: sender, to: participant.name)
+      message.server = server
+      message.like = model.name
+      message.fields = madeUp(declaration)
+      return message
+    }
+  }
+
   /// What an app may have to keep: candidates and descriptions, each from the first other participant alone.
   static func isWorthFlooding(_ message: RawMessage, _ participant: MoveAlphabet.Participant) -> Bool {
     guard message.like == message.type, message.from != participant.name,

@@ -39,6 +39,7 @@ package struct MoveTable: Sendable {
     let kinds = alphabet.kinds.filter { kinds.contains($0) }
     for participant in alphabet.participants {
       let messages = kinds.contains(.send) ? Self.messages(to: participant, alphabet) : []
+      let early = kinds.contains(.send) ? Self.earlyCandidates(to: participant, alphabet) : []
       let actions = kinds.contains(.action) ? alphabet.actions(of: participant) : []
       for state in participant.machine?.states ?? [] {
         let moments = TableMoment.all(of: participant, in: state.name, alphabet)
@@ -46,7 +47,7 @@ package struct MoveTable: Sendable {
           omit(.state, "\(participant.name) \(state.name)", messages.count + actions.count)
         }
         for moment in moments {
-          add(messages, to: participant, at: moment)
+          add(messages, early, to: participant, at: moment)
           rows += actions.map { [TimelineEntry(moment.trigger, $0)] }
         }
       }
@@ -63,22 +64,25 @@ package struct MoveTable: Sendable {
   }
 
   private mutating func add(
-    _ messages: [RawMessage], to participant: MoveAlphabet.Participant, at moment: TableMoment
+    _ messages: [RawMessage], _ early: [RawMessage], to participant: MoveAlphabet.Participant, at moment: TableMoment
   ) {
-    var floods: [[TimelineEntry]] = []
+    var floods: [RawMessage] = []
     for message in messages {
       switch moment.trigger(of: message) {
       case .success(let trigger):
         rows.append([TimelineEntry(trigger, .send(message))])
-        // A flood begins with the state.
-        if trigger == moment.trigger, Self.isWorthFlooding(message, participant), let anchor = moment.anchor {
-          floods.append([TimelineEntry(.flood(from: anchor), .send(message))])
-        }
+        if trigger == moment.trigger, Self.isWorthFlooding(message, participant) { floods.append(message) }
       case .failure(let lack):
         omit(lack, lack == .model ? message.like ?? message.type : "\(participant.name) \(moment.state)")
       }
     }
-    rows += floods
+    // Where candidates of the run are not there yet, made-up ones are.
+    floods += early.filter { message in
+      moment.trigger(of: message) == .success(moment.trigger) && !floods.contains { $0.type == message.type }
+    }
+    // A flood begins with the state.
+    guard let anchor = moment.anchor else { return }
+    rows += floods.map { [TimelineEntry(.flood(from: anchor), .send($0))] }
   }
 
   /// Returns every ordered pair of actions in a call that is connected, each with its first arguments, and with another
@@ -158,9 +162,9 @@ package struct MoveTable: Sendable {
 }
 
 extension TimelineEntry.Trigger {
-  /// Two thousand times, every other millisecond.
+  /// More than any queue may keep, as fast as a file may say it: many a state does not last long.
   static func flood(from anchor: Anchor) -> TimelineEntry.Trigger {
-    .every(.milliseconds(2), from: anchor, until: nil, times: 2_000)
+    .every(.milliseconds(1), from: anchor, until: nil, times: 1_500)
   }
 }
 

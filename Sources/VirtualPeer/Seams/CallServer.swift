@@ -86,7 +86,7 @@ public struct ServerEnvironment {
   ///
   /// - Parameter subprotocol: The protocol that every client must offer (RFC 6455 section 1.9); nil for none.
   public func listen(subprotocol: String? = nil, _ accept: @escaping (SignallingSocket) -> Void) {
-    listen { [tap, random] (stream: PeerStream) in
+    listen { (stream: PeerStream) in
       accept(tap.accept(stream, subprotocol: subprotocol, random: random))
     }
   }
@@ -102,13 +102,13 @@ public struct ServerEnvironment {
     path: String, maxPayload: Int, _ accept: @escaping (SignallingSocket) -> Void
   ) {
     let server = EngineIOServer(
-      path: path, maxPayload: maxPayload, clock: clock, random: random, tap: tap, malformed: writeMalformed,
+      path: path, maxPayload: maxPayload, clock: clock, random: random, tap: tap, malformed: malformed,
       accept: accept)
     listen { server.accept($0) }
   }
 
   private func listen(_ accept: @escaping (PeerStream) -> Void) {
-    network.listen(on: port) { [clock, delay, secure] stream in
+    network.listen(on: port) { stream in
       stream.tls = secure?(stream)
       if delay > .zero { stream.postpone = { leave in clock.schedule(after: delay, leave) } }
       accept(stream)
@@ -126,12 +126,7 @@ public struct ServerEnvironment {
   public func push(_ payload: [String: String], to user: String) { pushes.send(payload, to: user) }
 
   /// Writes that a client sent an unusable message, which was ignored.
-  public func malformed(_ what: String) { writeMalformed(what) }
-
-  /// ``malformed(_:)`` for what listens: the network keeps it, which it may not keep in return.
-  private var writeMalformed: (String) -> Void {
-    { [trace, subject] in trace.write(ServerEvents.messageMalformed, subject, $0) }
-  }
+  public func malformed(_ what: String) { trace.write(ServerEvents.messageMalformed, subject, what) }
 
   /// Writes that a message is lost, because its user is not connected.
   public func undeliverable(_ message: SignallingMessage) {

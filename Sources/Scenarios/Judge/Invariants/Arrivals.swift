@@ -20,11 +20,10 @@ struct ArrivedMessage {
 final class Arrivals {
   /// The messages under way to one peer, and the one that it handles.
   private final class Lane {
-    var underway: [(frame: UInt64, message: ArrivedMessage)] = []
+    /// By frame.
+    var underway: [UInt64: ArrivedMessage] = [:]
     var current: ArrivedMessage?
     var listeners: [(ArrivedMessage) -> Void] = []
-    /// More than a server has under way to a client that reads.
-    static let limit = 1_000
   }
 
   private var lanes: [String: Lane] = [:]
@@ -38,8 +37,7 @@ final class Arrivals {
       lanes[peer] = lane
       byUser[scenario.userID(of: peer)] = (lane, vocabulary.messages)
       watch.listen(to: HarnessEvents.frameArrived, of: peer) { [unowned watch] _, frame in
-        guard let index = lane.underway.firstIndex(where: { $0.frame == frame }) else { return }
-        let message = lane.underway.remove(at: index).message
+        guard let message = lane.underway.removeValue(forKey: frame) else { return }
         lane.current = message
         for listener in lane.listeners { listener(message) }
         watch.afterEvent { lane.current = nil }
@@ -50,8 +48,7 @@ final class Arrivals {
       let message = ArrivedMessage(
         type: type, sender: sender, call: call, fingerprints: fingerprints.split(separator: ",").map(String.init),
         role: messages.first { $0.name == type }?.role, time: record.time)
-      if lane.underway.count == Lane.limit { lane.underway.removeFirst() }
-      lane.underway.append((frame, message))
+      lane.underway[frame] = message
     }
   }
 

@@ -13,9 +13,10 @@ final class GhostRing {
     let sender: String
   }
 
-  /// When ends arrived first at one peer.
+  /// When ends arrived first at one peer, and whom its user called.
   private final class Side {
     var ends: [End: Instant] = [:]
+    var called: Set<String> = []
   }
 
   private let context: MonitorContext
@@ -34,6 +35,10 @@ final class GhostRing {
         side.ends[end] = side.ends[end] ?? now
         look(at: peer, side, after: now)
       }
+      let vocabulary = context.vocabulary(of: peer)
+      context.watch.listen(to: PeerEvents.action, of: peer) { _, action, called in
+        if case .begin = vocabulary?.action(action)?.role { side.called.insert(called) }
+      }
       context.watch.listen(to: PeerEvents.state(machine.name), of: peer) { [unowned self] record, state, _, _ in
         if machine.role(of: state) == .alerting { look(at: peer, side, after: record.time) }
       }
@@ -48,13 +53,17 @@ final class GhostRing {
       guard let stage = CallStage(of: peer, context), case .underway(let state, let since) = stage,
         context.mainMachine(of: peer)?.role(of: state) == .alerting,
         let id = watch.value(watch.slot(peer, PeerEvents.callID)),
-        // Others may leave a call of several that rings: who placed it comes first.
-        let caller = watch.value(watch.slot(peer, PeerEvents.callPeer))?.split(separator: ",").first.map(String.init),
-        let end = side.ends[End(call: id, sender: context.scenario.userID(of: caller))]
+        let others = watch.value(watch.slot(peer, PeerEvents.callPeer))
       else { return }
+      // A call of several that rings is over when who placed it ends it, who comes first. For who placed it, it is when all
+      // the others have left.
+      let names = others.split(separator: ",").map { String($0.drop { $0 == " " }) }
+      let decisive = side.called.contains(others) ? names : Array(names.prefix(1))
+      let ends = decisive.compactMap { side.ends[End(call: id, sender: context.scenario.userID(of: $0))] }
+      guard let end = ends.max(), ends.count == decisive.count else { return }
       let actual =
-        "\(peer) is \(state) since \(Wording.time(since)), and \(caller)'s end of that call arrived at "
-        + Wording.time(end)
+        "\(peer) is \(state) since \(Wording.time(since)), and \(decisive.joined(separator: " and "))'s end of that call "
+        + "arrived at \(Wording.time(end))"
       report(Violation(.ghostRing, at: time + Self.grace, actual: actual))
     }
   }
