@@ -342,6 +342,23 @@ import Vocabulary
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  @Test func `media that come just before the keys are not those that are taken with them`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: connectycube, video: { size: 160x120 }, network: wifi }
+        bob: { profile: connectycube, video: {}, network: wifi }
+      timeline:
+        - { at: 3s, do: alice.call, to: [bob] }
+        - { after: 1s, when: bob.session.state == pending, do: bob.accept }
+        - { at: 0s, fault: dtls.drop, flight: 6, count: 1 }
+      expect: invariants
+      """, seed: 10)
+    #expect(result.findings.map(\.actual) == [])
+  }
+
   @Test func `a description is not forgotten behind a thousand messages that are under way`() throws {
     let result = try play(
       """

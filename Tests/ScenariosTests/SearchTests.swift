@@ -154,7 +154,8 @@ import Vocabulary
     }
     let candidates = floods.filter { $0.type == "ice_candidate" }
     #expect(candidates.map(\.like) == ["call_offer"])
-    #expect(candidates.allSatisfy { !$0.fields.entries.isEmpty })
+    // The call, and whom it is for, are those of the offer.
+    #expect(candidates.map { $0.fields.entries.map(\.name) } == [["candidate"]])
   }
 
   @Test func `moves in a state to which no run comes are no rows, and are counted`() throws {

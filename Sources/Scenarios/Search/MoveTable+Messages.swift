@@ -38,16 +38,20 @@ extension MoveTable {
   private static func gives(_ model: MessageDeclaration, _ declaration: MessageDeclaration) -> Bool {
     guard model.name != declaration.name, let fields = declaration.fields else { return true }
     return fields.contains { field in
-      guard field.direction.includes(.serverToClient), field.role != .sender else { return false }
-      let role = field.role == .payload ? nil : field.role
-      return role.map { model.field($0) != nil } ?? false || model.fields?.contains { $0.name == field.name } ?? false
+      field.direction.includes(.serverToClient) && field.role != .sender && gives(model, field)
     }
   }
 
-  /// Returns plain values of the declared types for the fields that a client needs.
-  private static func madeUp(_ declaration: MessageDeclaration) -> Arguments {
-    let fields = (declaration.fields ?? []).filter {
-      $0.isRequired && $0.role != .sender && $0.direction.includes(.serverToClient)
+  private static func gives(_ model: MessageDeclaration, _ field: MessageField) -> Bool {
+    let role = field.role == .payload ? nil : field.role
+    return role.map { model.field($0) != nil } ?? false || model.fields?.contains { $0.name == field.name } ?? false
+  }
+
+  /// Returns plain values of the declared types for the fields that a client needs and a model does not give.
+  private static func madeUp(_ declaration: MessageDeclaration, beside model: MessageDeclaration? = nil) -> Arguments {
+    let fields = (declaration.fields ?? []).filter { field in
+      field.isRequired && field.role != .sender && field.direction.includes(.serverToClient)
+        && !(model.map { gives($0, field) } ?? false)
     }
     return Arguments(fields.map { ($0.name, Value($0.plainValue) ?? .text("\($0.plainValue)")) })
   }
@@ -62,7 +66,7 @@ extension MoveTable {
       var message = RawMessage(type: declaration.name, from: sender, to: participant.name)
       message.server = server
       message.like = model.name
-      message.fields = madeUp(declaration)
+      message.fields = madeUp(declaration, beside: model)
       return message
     }
   }

@@ -22,6 +22,16 @@ package final class AudioRecord {
     var frames: [Recorded] = []
     var next = 0
     var speech = SpeechRuns()
+
+    mutating func add(_ frame: Recorded) {
+      if frames.count < AudioRecord.capacity {
+        frames.append(frame)
+      } else {
+        frames[next] = frame
+      }
+      next = (next + 1) % AudioRecord.capacity
+      speech.add(before: frame.timestamp, ticks: frame.recorded.clockRate / 100, isSpeech: frame.isSpeech)
+    }
   }
 
   /// Ten seconds of frames of 10 ms: more than any playout delay.
@@ -75,17 +85,7 @@ package final class AudioRecord {
     let ssrc = position.position.ssrc
     formats[connection, default: []].note(position.format)
     packets[ssrc] = (position.sent, position.format)
-    var stream = streams[ssrc] ?? Stream()
-    streams[ssrc] = nil
-    if stream.frames.count < Self.capacity {
-      stream.frames.append(recorded)
-    } else {
-      stream.frames[stream.next] = recorded
-    }
-    stream.next = (stream.next + 1) % Self.capacity
-    stream.speech.add(
-      before: recorded.timestamp, ticks: position.clockRate / 100, isSpeech: recorded.isSpeech)
-    streams[ssrc] = stream
+    streams[ssrc, default: Stream()].add(recorded)
   }
 
   /// Returns the sample that the speaker played last for a connection, by its trace subject.

@@ -46,8 +46,7 @@ extension NegotiatedCodec {
   /// Whether payloads of another connection's codec can be sent as those of this one: the same format, in the same
   /// variant (RFC 6184 section 8.1, RFC 9628 section 6.1).
   func carries(_ other: NegotiatedCodec) -> Bool {
-    let (name, otherName) = (name.lowercased(), other.name.lowercased())
-    guard name == otherName, clockRate == other.clockRate, channels == other.channels else { return false }
+    guard clockRate == other.clockRate, channels == other.channels, isNamed(other.name) else { return false }
     return ["packetization-mode", "profile-id"].allSatisfy { parameters[$0] ?? "0" == other.parameters[$0] ?? "0" }
   }
 }

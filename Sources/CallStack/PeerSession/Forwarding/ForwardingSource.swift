@@ -91,7 +91,7 @@ final class ForwardingSource: ReceivedSource {
     _ packet: RTPPacket, as codec: NegotiatedCodec, in datagram: RawSpan, ecn: ECN, at now: Instant, next: () -> Int
   ) -> Reception {
     rtp.setClockRate(codec.clockRate)
-    let isTimed = codec.name.lowercased() != "telephone-event"
+    let isTimed = !codec.isNamed("telephone-event")
     if formats.media.contains(codec.payloadType) { rtp.mediaPayloadType = codec.payloadType }
     let verdict = rtp.receive(packet, isTimed: isTimed, ecn: ecn, at: now)
     switch verdict {

@@ -38,5 +38,12 @@ extension StringProtocol {
   /// Whether the text is a `token`, more loosely than in RFC 8866: not empty, visible ASCII only.
   var isToken: Bool { !isEmpty && utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
 
-  func equalsIgnoringCase(_ other: some StringProtocol) -> Bool { lowercased() == other.lowercased() }
+  /// Whether the texts differ at most in the case of ASCII letters.
+  func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
+    utf8.elementsEqual(other.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+  }
+}
+
+extension UInt8 {
+  fileprivate var asciiLowercased: UInt8 { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self }
 }

@@ -10,6 +10,9 @@ package struct NegotiatedCodec: Hashable, Sendable {
   package let parameters: FormatParameters
   /// The feedback that both sides support.
   package let feedback: [Feedback]
+
+  /// Whether this is its name, compared without case (RFC 4855 section 3).
+  package func isNamed(_ name: String) -> Bool { self.name.equalsIgnoringCase(name) }
 }
 
 /// The negotiated result for one `m=` section.

@@ -55,6 +55,9 @@ final class PeerTraffic {
     }
   }
 
+  /// What a session calls media that it cannot decrypt yet.
+  private static let mediaBeforeKeys = "media-before-keys"
+
   let peer: String
   private(set) var sent: [UInt32: Sent] = [:]
   private(set) var received: [UInt32: Received] = [:]
@@ -92,6 +95,7 @@ final class PeerTraffic {
       watch.listen(to: PeerConnectionEvents.packetUnsent, of: subject) { [unowned self] _, _ in unsent += 1 }
       watch.listen(to: PeerConnectionEvents.packetDiscarded, of: subject) { [unowned self] record, what, _ in
         refused += what == PeerConnectionEvents.lateData ? pendingOverTCP(at: record.time) : 1
+        if what == Self.mediaBeforeKeys { missed(at: record.time) }
       }
     }
     watch.listen(to: NetworkEvents.packetDropped, of: peer) { [unowned self] record, reason, _, _, _, bytes in
@@ -114,11 +118,11 @@ final class PeerTraffic {
     }
   }
 
-  /// Notes that the datagram that has just arrived came to a socket that is gone, so that it is not one of those that the
-  /// stack takes at this instant.
-  private func missed(_ byteCount: Int, at time: Instant) {
+  /// Notes that the datagram that has just arrived is not one of those that the stack takes at this instant: it came to a
+  /// socket that is gone, or before the keys.
+  private func missed(_ byteCount: Int? = nil, at time: Instant) {
     guard let source = newest.flatMap({ received[$0] }), let media = source.pending.last, media.time == time,
-      media.transport == .udp, media.byteCount == byteCount
+      media.transport == .udp, byteCount.map({ $0 == media.byteCount }) ?? true
     else { return }
     source.pending.removeLast()
     source.ignored += 1
