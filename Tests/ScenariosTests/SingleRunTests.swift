@@ -23,6 +23,23 @@ import Testing
     """
   }
 
+  @Test func `an entry that brings its own anchor at once is stopped, and is told`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: twilio, network: home }
+      timeline:
+        - { at: 0s, fault: link.down, link: alice/home, for: 5s }
+        - { at: 1s, do: alice.connect, room: daily }
+        - { id: again, after: 0s, of: alice.room.state.disconnected, do: alice.connect, room: daily }
+      expect: invariants
+      """)
+    #expect(result.verdict == .vacuous)
+    #expect(result.findings.contains { $0.actual.hasPrefix("it fired 1000 times at 1.00 s and was stopped") })
+  }
+
   @Test func `two phones on their own Wi-Fi talk and hang up`() throws {
     let result = try play(
       call(

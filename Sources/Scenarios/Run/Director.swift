@@ -21,6 +21,12 @@ final class Director {
   private var firstFirings: [String: Instant] = [:]
   /// Entries whose `until` has come.
   private var stopped: Set<String> = []
+  /// How often each entry has fired at the time of its last firing.
+  private var bursts: [String: (time: Instant, count: Int)] = [:]
+  /// When entries were stopped that brought their own anchor at once, because time would never go on.
+  private var endless: [String: Instant] = [:]
+  /// More than so many things happen to an app at one time for no other reason.
+  private static let burstLimit = 1_000
   private var isOver = false
 
   /// - Parameter perform: performs an entry's effect.
@@ -45,12 +51,22 @@ final class Director {
   func count(of entry: TimelineEntry) -> Int { counts[entry.id] ?? 0 }
 
   /// Whether the timeline is complete: every entry has fired as often as it says.
-  var isDone: Bool { pending == 0 && scenario.timeline.allSatisfy { lack(of: $0) == nil } }
+  var isDone: Bool {
+    pending == 0 && scenario.timeline.allSatisfy { lack(of: $0) == nil || isEndless($0) }
+  }
+
+  /// Whether an entry was stopped because it brought its own anchor again and again at one time.
+  func isEndless(_ entry: TimelineEntry) -> Bool { endless[entry.id] != nil }
 
   /// Returns why an entry fired less often than it says, or nil: at the end of a run this makes the run vacuous.
   func lack(of entry: TimelineEntry) -> String? {
     let count = count(of: entry)
     guard count > 0 else { return "its trigger never came" }
+    if let time = endless[entry.id] {
+      return
+        "it fired \(Self.burstLimit) times at \(Wording.time(time)) and was stopped: what it does brings its anchor at "
+        + "once; give it a longer 'after'"
+    }
     switch entry.trigger {
     case .at, .after: return nil
     case .when(_, _, let times): return count < times ? "it fired \(count) of \(times) times" : nil
@@ -126,11 +142,21 @@ final class Director {
   func end() { isOver = true }
 
   private func fire(_ entry: TimelineEntry) {
-    guard !isOver else { return }
+    guard !isOver, !isEndless(entry), !isOneTooMany(entry) else { return }
     counts[entry.id, default: 0] += 1
     if firstFirings[entry.id] == nil { firstFirings[entry.id] = clock.now }
     trace.cause = trace.write(RunEvents.fired, subject, entry.id)
     anchors.entryFired(entry.id, at: clock.now)
     perform(entry)
+  }
+
+  /// Counts a firing at this time. Returns true, and stops the entry, when it is one too many.
+  private func isOneTooMany(_ entry: TimelineEntry) -> Bool {
+    let now = clock.now
+    let count = bursts[entry.id].map { $0.time == now ? $0.count + 1 : 1 } ?? 1
+    bursts[entry.id] = (now, count)
+    guard count > Self.burstLimit else { return false }
+    endless[entry.id] = now
+    return true
   }
 }

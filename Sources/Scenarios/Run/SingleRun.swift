@@ -269,7 +269,9 @@ public struct SingleRun {
         findings.append(
           Finding(
             .vacuous, entry.title, location: place,
-            expected: entry.isRepeated ? "it fires as often as it says" : "it fires",
+            expected: stage.director.isEndless(entry)
+              ? "time goes on between its firings"
+              : entry.isRepeated ? "it fires as often as it says" : "it fires",
             actual: lack, time: .zero, why: entry.why, signature: FindingSignature("timeline \(entry.id)")))
       }
       if entry.effect != .mark, stage.director.begins(entry, at: end) {
