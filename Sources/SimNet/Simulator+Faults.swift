@@ -49,6 +49,11 @@ extension Simulator {
     return interface
   }
 
+  /// Returns the number of streams that the host of an interface could not open because none that is up leads to the server.
+  package func unreachableCount(atHostOf interface: InterfaceID) -> Int {
+    hosts[fabric.interfaces[interface.index].host.index].unreachableCount
+  }
+
   /// Moves an attachment to another network, as when a phone joins another Wi-Fi: packets on its link are lost and it
   /// gets new addresses.
   ///

@@ -17,7 +17,10 @@ extension Simulator {
   public func connect(
     _ host: HostID, from address: IPAddress? = nil, to remote: Endpoint
   ) throws(StreamError) -> StreamID {
-    guard let source = sourceAddress(of: host, bound: address, to: remote.address) else { throw .unreachable }
+    guard let source = sourceAddress(of: host, bound: address, to: remote.address) else {
+      hosts[host.index].unreachableCount += 1
+      throw .unreachable
+    }
     let now = fabric.now
     let stream = try hosts[host.index].streams.connect(from: Endpoint(source, port: 0), to: remote, at: now)
     requestStreams(of: host)

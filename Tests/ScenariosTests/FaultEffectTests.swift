@@ -36,6 +36,22 @@ import Testing
     }
   }
 
+  @Test func `a link that is down is met by an app that cannot connect`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: twilio, network: home }
+      timeline:
+        - { at: 0s, fault: link.down, link: alice/home, for: 2s }
+        - { id: try, at: 1s, do: alice.connect, room: daily }
+      expect:
+        - { ends: alice, code: "53000", within: 16s, of: try }
+      """)
+    #expect(result.findings.map(\.actual) == [])
+  }
+
   @Test func `nothing is met on a link that is down`() throws {
     let link = "link: bob/wifi/good"
     let result = try run([

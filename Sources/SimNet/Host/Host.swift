@@ -14,6 +14,8 @@ struct Host: ~Copyable {
   /// Whether datagrams that arrive are lost: nobody reads them.
   var isSuspended = false
   var pendingTimers = 0
+  /// The number of streams that it could not open because no interface that is up leads to the server.
+  var unreachableCount = 0
   /// The change that a pending `interfacesChanged` event reports.
   var notice: EventNumber?
   var ephemeral: RandomStream

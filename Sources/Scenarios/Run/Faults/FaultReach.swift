@@ -58,12 +58,15 @@ extension FaultReach {
   }
 
   /// Measures a change to a link. A host is told when its link goes down, and then offers it no packets: such a fault
-  /// has met something if the link was down because of it for some time, and carried packets at some time.
+  /// has met something if the link was down because of it for some time, and the link carried packets at some time or the
+  /// host could not open a stream since.
   init(
     _ change: FaultEffect.LinkChange, _ state: any Layered, _ fault: FaultID, _ link: LinkID, _ simulator: Simulator
   ) {
     let start = LinkTally(of: link, in: simulator)
-    let isTold = simulator.interface(attachedBy: link) != nil
+    let interface = simulator.interface(attachedBy: link)
+    let refusals = { interface.map { simulator.unreachableCount(atHostOf: $0) } ?? 0 }
+    let formerRefusals = refusals()
     let lack = {
       let now = LinkTally(of: link, in: simulator)
       if now.offered == start.offered { return "no packet was offered to the link" }
@@ -74,7 +77,8 @@ extension FaultReach {
       let known = "the link was down already"
       self.init(lack: state.lack(of: fault, known: known, lack()), isAskedLate: true) {
         state.hasMet(fault)
-          || (isTold && state.hasLasted(fault) && LinkTally(of: link, in: simulator).carried > 0)
+          || (interface != nil && state.hasLasted(fault)
+            && (LinkTally(of: link, in: simulator).carried > 0 || refusals() > formerRefusals))
       }
     case .move: self.init(state, fault, known: "the host was there already", lack: lack())
     case .up: self.init(state, fault, known: "the link was up already", lack: lack())
