@@ -337,6 +337,7 @@ public final class VirtualPeer {
   /// Ends the app and releases everything it holds.
   public func shutDown() {
     isShutDown = true
+    device.isShutDown = true
     lifecycle.shutDown()
     callKit.shutDown()
     dataChannels?.shutDown()

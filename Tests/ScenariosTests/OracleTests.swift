@@ -342,6 +342,63 @@ import Vocabulary
     #expect(result.verdict == .pass, "\(result.findings)")
   }
 
+  @Test(arguments: ["knotos", "connectycube"])
+  func `a call by CallKit that stands at the end of the run breaks nothing`(profile: String) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: \(profile), network: internet, settings: { callkit: true } }
+        bob: { profile: \(profile), network: internet, settings: { callkit: true } }
+      run: 12s
+      timeline:
+        - { id: call, at: 5s, do: alice.call, to: bob }
+        - { after: 2s, of: call, do: bob.accept }
+      expect: invariants
+      """)
+    #expect(result.findings.map(\.actual) == [])
+  }
+
+  @Test func `a hangUp that does not say who placed the call ends it all the same`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: connectycube, network: internet }
+        bob: { profile: connectycube, network: internet }
+      timeline:
+        - { at: 0s, fault: signal.corrupt, message: hangUp, field: callerID, mutation: missing }
+        - { at: 1s, fault: signal.delay, message: call, to: bob, by: 4s }
+        - { at: 2s, do: alice.call, to: bob }
+        - { at: 3s, do: alice.hangup }
+      expect:
+        - { never: bob.session.state == pending }
+      """)
+    #expect(result.findings.map(\.actual) == [])
+  }
+
+  @Test(arguments: [("connectycube", "call"), ("knotos", "call_offer")])
+  func `an app that is launched anew knows of no call that was over`(profile: String, offer: String) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: \(profile), network: internet }
+        bob: { profile: \(profile), network: internet }
+      run: 25s
+      timeline:
+        - { at: 2s, do: alice.call, to: bob }
+        - { at: 5s, do: alice.hangup }
+        - { at: 7s, fault: device.kill, peer: bob, for: 2s }
+        - { at: 15s, send: \(offer), from: alice, to: bob, like: \(offer) }
+      expect: invariants
+      """)
+    #expect(result.findings.map(\.actual) == [])
+  }
+
   @Test func `media that come just before the keys are not those that are taken with them`() throws {
     let result = try play(
       """

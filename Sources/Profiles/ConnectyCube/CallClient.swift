@@ -18,6 +18,8 @@ public final class CallClient {
   private var random: RandomStream
   /// The ids of sessions that have ended: their late signals must not revive them.
   private var ended: Set<String> = []
+  /// Who has left sessions before they were there, of hangUps that do not say who placed the call.
+  private var leftEarly: [String: Set<String>] = [:]
   private var hasInitializedAudio = false
   /// The audio session of the SDK.
   public let audio: CallAudioSession
@@ -341,12 +343,17 @@ public final class CallClient {
 
   private func receivedUnknown(_ signal: CallSignal, from sender: String) {
     // What its initiator has ended must not ring when its call comes late.
-    if signal.kind == .hangUp, sender == signal.initiator, !Defect.earlyHangupForgotten.isPlanted {
-      ended.insert(signal.sessionID)
+    if signal.kind == .hangUp, !Defect.earlyHangupForgotten.isPlanted {
+      switch signal.initiator {
+      case nil: leftEarly[signal.sessionID, default: []].insert(sender)
+      case sender: ended.insert(signal.sessionID)
+      default: break
+      }
     }
     guard signal.kind == .call, let initiator = signal.initiator, let sdp = signal.sdp else {
       return ignore(signal, "unknown session")
     }
+    if leftEarly.removeValue(forKey: signal.sessionID)?.contains(initiator) == true { ended.insert(signal.sessionID) }
     guard !ended.contains(signal.sessionID) || Defect.endedCallRevived.isPlanted else {
       return ignore(signal, "session is over")
     }

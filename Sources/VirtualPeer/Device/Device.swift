@@ -64,6 +64,8 @@ public final class Device {
   var onAudioChanged: (() -> Void)?
   /// Whether a connection wants the audio unit to run.
   private var wantsAudio = false
+  /// Whether the run is over: an app whose call loses the audio while its connections are still open takes it no more.
+  var isShutDown = false
   /// Whether the app starts the audio unit itself (libwebrtc's `RTCAudioSession.useManualAudio`).
   public private(set) var usesManualAudio = false
   /// With manual audio, whether the audio unit may run (`RTCAudioSession.isAudioEnabled`).
@@ -393,7 +395,7 @@ public final class Device {
   }
 
   private func runAudioUnit() {
-    guard audioUnit == .stopped, !usesManualAudio || isAudioEnabled else { return }
+    guard audioUnit == .stopped, !isShutDown, !usesManualAudio || isAudioEnabled else { return }
     guard !isAudioTaken else {
       // It starts when the app takes the audio after the interruption.
       isAudioInterrupted = true

@@ -108,6 +108,19 @@ import Testing
         """))
   }
 
+  @Test func `class 10 - nor one of users whom this one called before`() throws {
+    try proves(
+      .earlyHangupForgotten, breaks: "ghost-ring",
+      by: call(
+        """
+          - { at: 1s, do: bob.call, to: [alice, carol] }
+          - { at: 2s, do: bob.hangup }
+          - { at: 4s, fault: signal.delay, message: call, to: bob, by: 2s }
+          - { at: 5s, do: alice.call, to: [bob, carol] }
+          - { at: 6s, do: alice.hangup }
+        """))
+  }
+
   @Test func `class 11 - the call of a session that is over does not ring`() throws {
     try proves(
       .endedCallRevived, breaks: "ended-calls",

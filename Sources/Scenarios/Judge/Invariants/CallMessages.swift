@@ -84,6 +84,10 @@ final class CallMessages {
       default: break
       }
     }
+    // Another process of the app knows of no call that is over.
+    watch.listen(to: PeerEvents.appState, of: side.peer) { _, state in
+      if state == AppState.terminated.rawValue { side.ended = [:] }
+    }
     watch.listen(to: PeerEvents.actionRefused, of: side.peer) { _, action, _ in
       guard let placing = side.placing, action == placing.action else { return }
       side.placed.removeLast(placing.count)

@@ -13,10 +13,14 @@ final class GhostRing {
     let sender: String
   }
 
-  /// When ends arrived first at one peer, and whom its user called.
+  /// When ends arrived first at one peer, and the calls that its user placed.
   private final class Side {
     var ends: [End: Instant] = [:]
-    var called: Set<String> = []
+    var placed: Set<String> = []
+    /// Whom the user called last, until that call is there or refused.
+    var called: String?
+    /// The calls that were reported.
+    var reported: Set<String> = []
   }
 
   private let context: MonitorContext
@@ -37,12 +41,31 @@ final class GhostRing {
       }
       let vocabulary = context.vocabulary(of: peer)
       context.watch.listen(to: PeerEvents.action, of: peer) { _, action, called in
-        if case .begin = vocabulary?.action(action)?.role { side.called.insert(called) }
+        if case .begin = vocabulary?.action(action)?.role { side.called = called }
+      }
+      context.watch.listen(to: PeerEvents.actionRefused, of: peer) { _, action, _ in
+        if case .begin = vocabulary?.action(action)?.role { side.called = nil }
+      }
+      // Another process of the app has heard of no end.
+      context.watch.listen(to: PeerEvents.appState, of: peer) { _, state in
+        if state == AppState.terminated.rawValue { side.ends = [:] }
       }
       context.watch.listen(to: PeerEvents.state(machine.name), of: peer) { [unowned self] record, state, _, _ in
-        if machine.role(of: state) == .alerting { look(at: peer, side, after: record.time) }
+        guard machine.role(of: state) == .alerting else { return }
+        notePlacement(by: peer, side)
+        look(at: peer, side, after: record.time)
       }
     }
+  }
+
+  /// Takes the call that the peer shows for the one that its user has just placed, if it is with those.
+  private func notePlacement(by peer: String, _ side: Side) {
+    let watch = context.watch
+    guard let called = side.called, called == watch.value(watch.slot(peer, PeerEvents.callPeer)),
+      let id = watch.value(watch.slot(peer, PeerEvents.callID))
+    else { return }
+    side.placed.insert(id)
+    side.called = nil
   }
 
   /// Looks whether the peer rings for a call that is over, when the grace has passed.
@@ -58,9 +81,9 @@ final class GhostRing {
       // A call of several that rings is over when who placed it ends it, who comes first. For who placed it, it is when all
       // the others have left.
       let names = others.split(separator: ",").map { String($0.drop { $0 == " " }) }
-      let decisive = side.called.contains(others) ? names : Array(names.prefix(1))
+      let decisive = side.placed.contains(id) ? names : Array(names.prefix(1))
       let ends = decisive.compactMap { side.ends[End(call: id, sender: context.scenario.userID(of: $0))] }
-      guard let end = ends.max(), ends.count == decisive.count else { return }
+      guard let end = ends.max(), ends.count == decisive.count, side.reported.insert(id).inserted else { return }
       let actual =
         "\(peer) is \(state) since \(Wording.time(since)), and \(decisive.joined(separator: " and "))'s end of that call "
         + "arrived at \(Wording.time(end))"
