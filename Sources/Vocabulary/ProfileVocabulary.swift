@@ -30,6 +30,8 @@ public struct ProfileVocabulary: Sendable {
   public let servers: [ServerDeclaration]
   /// The number of peer connections that a device has at a time, and their names.
   public let connections: ConnectionNames
+  /// Whether apps go by the date of their device beside TLS, such as for tokens that they mint.
+  public let readsDate: Bool
 
   /// Declares a profile.
   public init(
@@ -37,7 +39,7 @@ public struct ProfileVocabulary: Sendable {
     messages: [MessageDeclaration] = [], events: [EventDeclaration] = [], endCodes: [CodeDeclaration] = [],
     errorCodes: [CodeDeclaration] = [],
     values: [ValueDeclaration] = [], settings: [ParameterDeclaration] = [],
-    servers: [ServerDeclaration] = [.signalling], connections: ConnectionNames = .single
+    servers: [ServerDeclaration] = [.signalling], connections: ConnectionNames = .single, readsDate: Bool = false
   ) {
     self.profile = profile
     self.summary = summary
@@ -51,6 +53,7 @@ public struct ProfileVocabulary: Sendable {
     self.settings = settings
     self.servers = servers
     self.connections = connections
+    self.readsDate = readsDate
   }
 
   /// Returns the vocabulary of another app of the same product: the names are the product's, but for what its users do
@@ -63,7 +66,7 @@ public struct ProfileVocabulary: Sendable {
     ProfileVocabulary(
       profile: profile, summary: summary, machines: machines, actions: actions.filter { names.contains($0.name) },
       messages: messages, events: events, endCodes: endCodes, errorCodes: errorCodes, values: values,
-      settings: settings, servers: servers, connections: connections)
+      settings: settings, servers: servers, connections: connections, readsDate: readsDate)
   }
 
   /// The profile's main state machine, or nil if it declares none.

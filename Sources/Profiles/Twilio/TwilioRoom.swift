@@ -34,6 +34,8 @@ public final class TwilioRoom {
   private var sessionTimeout = TwilioRoom.usualSessionTimeout
   /// Whether the server knows this participant on the present link, so that updates may be sent.
   private var isSynced = false
+  /// Updates that came before `connected` or `synced`.
+  private var early = EarlyMessages()
   private var negotiator: Negotiator?
   var connection: (any PeerConnection)? { negotiator?.connection }
   var tracks: [TwilioPublication] = []
@@ -131,6 +133,7 @@ public final class TwilioRoom {
     linkCount += 1
     let link = TwilioLink(environment, number: number * 1_000 + linkCount)
     self.link = link
+    early = EarlyMessages()
     link.onOpen = { [weak self] in self?.linkOpened() }
     link.onBody = { [weak self] in self?.received($0) }
     link.onEnd = { [weak self] in self?.linkEnded($0, retryAfter: $1) }
@@ -254,6 +257,7 @@ public final class TwilioRoom {
     case "connected" where session == nil: connected(message)
     case "synced" where session != nil && !isSynced: synced(message)
     case "update" where isSynced: updated(message)
+    case "update" where early.keep(message): trace.backlog("messages", early.count)
     // The server has ended the session: there is nothing to disconnect.
     case "disconnected" where isSynced:
       isSynced = false
@@ -281,8 +285,13 @@ public final class TwilioRoom {
     trace.set("room.sid", sid)
     roster.begin(message["participants"]?.array ?? [])
     applyCommon(message)
+    takeEarly()
     flush()
     settle()
+  }
+
+  private func takeEarly() {
+    for message in early.take() where isSynced { updated(message) }
   }
 
   private func synced(_ message: MessageContent) {
@@ -292,6 +301,7 @@ public final class TwilioRoom {
     guard !isOver else { return }
     if isMediaLost { restartICE() }
     listAfterOutage = message["participants"]?.array ?? []
+    takeEarly()
     flush()
     settle()
   }

@@ -112,7 +112,10 @@ public final class TwilioRoomServer: CallServer {
     switch message.type {
     // A repeated hello has overtaken its answer.
     case "hello", "heartbeat": break
-    case "bye": link.close()
+    case "bye":
+      // Who takes leave without a `disconnect` did not know yet that the session began.
+      if let participant = link.participant, let room = room(of: participant) { drop(participant, room) }
+      link.close()
     case "connect": connect(message, on: link)
     case "sync": synchronise(message, on: link)
     case "update", "disconnect":
@@ -164,15 +167,26 @@ public final class TwilioRoomServer: CallServer {
     let (identity, code) = TwilioToken.check(token, room: name, at: seconds)
     guard let identity else { return refuse(code ?? "20101", link) }
     if let code = Self.problem(room: name, identity: identity) { return refuse(code, link) }
-    guard let room = room(named: name) else { return refuse("53106", link) }
-    if let old = room.participants.first(where: { $0.identity == identity }) {
-      if let link = old.link { refuse("53205", link) }
-      replaced.insert(old.session)
-      drop(old, room)
-      if !rooms.contains(where: { $0 === room }) { rooms.append(room) }
+    let existing = rooms.first { $0.name == name }
+    guard existing != nil || allowsAdHoc else { return refuse("53106", link) }
+    let old = existing?.participants.first { $0.identity == identity }
+    guard existing?.isFull != true || old != nil else { return refuse("53105", link) }
+    let room = existing ?? newRoom(named: name)
+    let user = link.socket.user ?? identity
+    // The device's own session of before ends first; that of another device only when the new one comes in.
+    if let old, old.user == user { evict(old, from: room) }
+    guard let participant = participant(user, identity: identity, message, description) else {
+      return refuse("53403", link)
     }
-    guard !room.isFull else { return refuse("53105", link) }
-    admit(link, identity: identity, to: room, message, tracks: tracks, description)
+    if let old, old.user != user { evict(old, from: room) }
+    if !rooms.contains(where: { $0 === room }) { rooms.append(room) }
+    admit(participant, on: link, to: room, message, tracks: tracks)
+  }
+
+  private func evict(_ participant: TwilioParticipant, from room: TwilioServerRoom) {
+    if let link = participant.link { refuse("53205", link) }
+    replaced.insert(participant.session)
+    drop(participant, room)
   }
 
   private static func problem(room name: String, identity: String) -> String? {
@@ -182,31 +196,32 @@ public final class TwilioRoomServer: CallServer {
     return identity.count > nameLimit ? "53201" : nil
   }
 
-  /// Returns the room of a name, which is created if the account allows that.
-  private func room(named name: String) -> TwilioServerRoom? {
-    if let room = rooms.first(where: { $0.name == name }) { return room }
-    guard allowsAdHoc else { return nil }
-    let room = TwilioServerRoom(name, sid: next("RM"), limit: Self.usualLimit, isAdHoc: true, environment)
-    rooms.append(room)
-    return room
+  private func newRoom(named name: String) -> TwilioServerRoom {
+    TwilioServerRoom(name, sid: next("RM"), limit: Self.usualLimit, isAdHoc: true, environment)
   }
 
-  private func admit(
-    _ link: TwilioServerLink, identity: String, to room: TwilioServerRoom, _ message: MessageContent, tracks: JSON,
-    _ description: JSON
-  ) {
-    let user = link.socket.user ?? identity
+  /// Returns a participant with the answer to a description; nil if the description cannot be answered.
+  private func participant(
+    _ user: String, identity: String, _ message: MessageContent, _ description: JSON
+  ) -> TwilioParticipant? {
     let participant = TwilioParticipant(
       user: user, identity: identity, sid: next("PA"), session: nextSession(), connections.make(to: user))
     participant.bandwidthProfile = message["bandwidth_profile"].flatMap(TwilioBandwidthProfile.init)
     participant.qualityScope = message["network_quality"]?.string.flatMap(TwilioQualityScope.init) ?? .none
     participant.wantsDominantSpeaker = message["dominant_speaker"]?.flag ?? false
-    let negotiator = participant.negotiator
-    do throws(SessionError) { try negotiator.receive(description) } catch {
+    do throws(SessionError) { try participant.negotiator.receive(description) } catch {
       environment.malformed("connect: \(error)")
       participant.close()
-      return refuse("53403", link)
+      return nil
     }
+    return participant
+  }
+
+  private func admit(
+    _ participant: TwilioParticipant, on link: TwilioServerLink, to room: TwilioServerRoom, _ message: MessageContent,
+    tracks: JSON
+  ) {
+    let negotiator = participant.negotiator
     link.participant = participant
     participant.link = link
     _ = room.publish(tracks, of: participant)
@@ -221,7 +236,7 @@ public final class TwilioRoomServer: CallServer {
       "connected",
       [
         ("session", .string(participant.session)), ("sid", .string(room.sid)),
-        ("participant", ["sid": .string(participant.sid), "identity": .string(identity)]),
+        ("participant", ["sid": .string(participant.sid), "identity": .string(participant.identity)]),
         ("participants", room.others(than: participant)), ("published", participant.published),
         ("description", negotiator.description), ("ice", negotiator.ice),
         ("dominant_speaker", room.dominantSpeaker(for: participant)),

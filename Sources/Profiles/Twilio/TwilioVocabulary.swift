@@ -51,7 +51,7 @@ extension TwilioApp {
     servers: [
       ServerDeclaration(
         "room", "signals for rooms, and forwards their media", opensConnections: true, forwardsMedia: true)
-    ])
+    ], readsDate: true)
 
   private static let roomState = StateMachine(
     "room.state",

@@ -35,6 +35,8 @@ public final class VonageSession {
   var onConnected: ((String) -> Void)?
   /// Called with the session's id when it is over, and whether a moderator or its idleness has ended it.
   var onEnd: ((String, Bool) -> Void)?
+  /// What came before `connected` or `resumed`.
+  private var earlyMessages = EarlyMessages()
   /// The signals that the server has not confirmed, by their numbers.
   private var unconfirmed: [(number: Int64, signal: VonageSignal)] = []
   private var signalCount: Int64 = 0
@@ -119,6 +121,7 @@ public final class VonageSession {
   private func linkEnded(_ ended: VonageLink, _ progress: VonageLink.Progress) {
     guard ended === link else { return }
     link = nil
+    earlyMessages = EarlyMessages()
     stateTimer?.cancel()
     if state == .connecting {
       return switch progress {
@@ -186,6 +189,7 @@ public final class VonageSession {
     take(connections: message["connections"]?.array ?? [])
     take(streams: message["streams"]?.array ?? [], before: wereStreams)
     media.resumed()
+    takeEarly()
     for (number, signal) in unconfirmed { send(signal, number) }
   }
 
@@ -209,6 +213,16 @@ public final class VonageSession {
 
   // MARK: Receiving
 
+  /// What the server says of a session that the client is in.
+  private static let sessionMessages: Set<String> = [
+    "connection", "stream", "signal", "signalConfirmed", "muted", "published", "subscribe", "unsubscribe", "media",
+    "videoQuality",
+  ]
+
+  private func takeEarly() {
+    for message in earlyMessages.take() where state == .connected { received(message) }
+  }
+
   private func received(_ message: MessageContent) {
     switch (message.type, state) {
     case ("connected", .connecting): connected(message)
@@ -227,6 +241,9 @@ public final class VonageSession {
     case ("unsubscribe", .connected): media.unwanted(message)
     case ("media", .connected): media.received(message)
     case ("videoQuality", .connected): media.qualityChanged(message)
+    case (let type, .connecting) where Self.sessionMessages.contains(type) && earlyMessages.keep(message),
+      (let type, .reconnecting) where Self.sessionMessages.contains(type) && earlyMessages.keep(message):
+      trace.backlog("messages", earlyMessages.count)
     default: trace.event(PeerEvents.messageRejected.name, "reason", "unexpected \(message.type)")
     }
   }
@@ -244,6 +261,7 @@ public final class VonageSession {
     callbacks.call("sessionDidConnect") { self.delegate?.sessionDidConnect(self) }
     take(connections: message["connections"]?.array ?? [])
     take(streams: message["streams"]?.array ?? [], before: [])
+    takeEarly()
   }
 
   /// An error ends a session, or it is about a publisher, a subscriber or a request.

@@ -40,7 +40,7 @@ extension VonageApp {
       ServerDeclaration(
         "session", "signals for sessions, and forwards the media of routed ones", opensConnections: true,
         forwardsMedia: true)
-    ])
+    ], readsDate: true)
 
   private static let sessionState = StateMachine(
     "session.state",

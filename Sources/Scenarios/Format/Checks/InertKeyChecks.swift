@@ -12,8 +12,8 @@ enum InertKeyChecks {
     for peer in scenario.peers where peer.stack == .real {
       let node = root["peers"]?[peer.name]
       if let skew = node?["clock"]?.entry("skew") {
-        let problem = "nothing that \(peer.name) does or shows goes by the date; it takes a server over TLS"
-        note(skew, readsDate(peer, scenario) ? nil : problem, isDefault: peer.clock.skew == .zero, &reading)
+        let problem = "nothing that \(peer.name) does or shows goes by the date; it takes a server over TLS, or an app that mints tokens"
+        note(skew, readsDate(peer, scenario, reading) ? nil : problem, isDefault: peer.clock.skew == .zero, &reading)
       }
       if let role = node?["dtls"]?.entry("role") {
         let problem = "who answers picks the role, and nobody calls \(peer.name)"
@@ -67,8 +67,9 @@ enum InertKeyChecks {
     }
   }
 
-  /// Returns whether the peer's clock is read: for the validity of certificates, or for the times of statistics.
-  private static func readsDate(_ peer: Scenario.Peer, _ scenario: Scenario) -> Bool {
+  /// Returns whether the peer's clock is read: for the validity of certificates or tokens, or for the times of statistics.
+  private static func readsDate(_ peer: Scenario.Peer, _ scenario: Scenario, _ reading: Reading) -> Bool {
+    if let profile = peer.profile, reading.registry.vocabulary(profile.value)?.readsDate == true { return true }
     let usesTLS =
       scenario.topology.relays(of: peer).contains { $0.transports.contains(.tls) && peer.ice.uses(.tls) }
       || scenario.topology.servers(of: peer).contains { $0.transports.contains(.tls) }
