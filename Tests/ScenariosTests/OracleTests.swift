@@ -360,7 +360,8 @@ import Vocabulary
     #expect(result.findings.map(\.actual) == [])
   }
 
-  @Test func `a hangUp that does not say who placed the call ends it all the same`() throws {
+  @Test(arguments: ["missing", "damaged"])
+  func `a hangUp that does not say who placed the call ends it all the same`(mutation: String) throws {
     let result = try play(
       """
       callsim: 1
@@ -369,7 +370,7 @@ import Vocabulary
         alice: { profile: connectycube, network: internet }
         bob: { profile: connectycube, network: internet }
       timeline:
-        - { at: 0s, fault: signal.corrupt, message: hangUp, field: callerID, mutation: missing }
+        - { at: 0s, fault: signal.corrupt, message: hangUp, field: callerID, mutation: \(mutation) }
         - { at: 1s, fault: signal.delay, message: call, to: bob, by: 4s }
         - { at: 2s, do: alice.call, to: bob }
         - { at: 3s, do: alice.hangup }

@@ -18,7 +18,7 @@ public final class CallClient {
   private var random: RandomStream
   /// The ids of sessions that have ended: their late signals must not revive them.
   private var ended: Set<String> = []
-  /// Who has left sessions before they were there, of hangUps that do not say who placed the call.
+  /// Who has left sessions before they were there, by hangUps that do not name the sender as who placed the call.
   private var leftEarly: [String: Set<String>] = [:]
   private var hasInitializedAudio = false
   /// The audio session of the SDK.
@@ -344,10 +344,10 @@ public final class CallClient {
   private func receivedUnknown(_ signal: CallSignal, from sender: String) {
     // What its initiator has ended must not ring when its call comes late.
     if signal.kind == .hangUp, !Defect.earlyHangupForgotten.isPlanted {
-      switch signal.initiator {
-      case nil: leftEarly[signal.sessionID, default: []].insert(sender)
-      case sender: ended.insert(signal.sessionID)
-      default: break
+      if sender == signal.initiator {
+        ended.insert(signal.sessionID)
+      } else {
+        leftEarly[signal.sessionID, default: []].insert(sender)
       }
     }
     guard signal.kind == .call, let initiator = signal.initiator, let sdp = signal.sdp else {

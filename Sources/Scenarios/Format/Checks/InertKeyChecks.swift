@@ -12,7 +12,8 @@ enum InertKeyChecks {
     for peer in scenario.peers where peer.stack == .real {
       let node = root["peers"]?[peer.name]
       if let skew = node?["clock"]?.entry("skew") {
-        let problem = "nothing that \(peer.name) does or shows goes by the date; it takes a server over TLS, or an app that mints tokens"
+        let problem =
+          "nothing that \(peer.name) does or shows goes by the date; it takes a server over TLS, or an app that mints tokens"
         note(skew, readsDate(peer, scenario, reading) ? nil : problem, isDefault: peer.clock.skew == .zero, &reading)
       }
       if let role = node?["dtls"]?.entry("role") {
