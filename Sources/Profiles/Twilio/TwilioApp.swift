@@ -251,7 +251,7 @@ struct TwilioSettings {
     let values = environment.settings
     identity = values.text("identity") ?? environment.userID
     token = values.text("token").flatMap(TwilioToken.Kind.init) ?? .valid
-    tokenTime = min(values.duration("token-ttl") ?? TwilioToken.longestTime, TwilioToken.longestTime)
+    tokenTime = values.duration("token-ttl") ?? TwilioToken.longestTime
     microphone = values.flag("mic-at-connect") ?? true
     camera = values.flag("camera-at-connect") ?? true
     microphoneName = values.text("mic-name") ?? "mic"

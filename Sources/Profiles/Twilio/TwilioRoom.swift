@@ -261,7 +261,7 @@ public final class TwilioRoom {
     // The server has ended the session: there is nothing to disconnect.
     case "disconnected" where isSynced:
       isSynced = false
-      end("53118", on: "disconnect, or the server")
+      end(message["status"]?.string == "completed" ? "53118" : "other", on: "disconnect, or the server")
     case "error":
       isSynced = false
       let code = message["code"]?.integer.map { "\($0)" } ?? "other"
@@ -272,7 +272,8 @@ public final class TwilioRoom {
 
   private func connected(_ message: MessageContent) {
     guard let session = message["session"]?.string, let sid = message["sid"]?.string,
-      message["participant"]?["sid"]?.string != nil, message["description"] != nil
+      message["participant"]?["sid"]?.string != nil, message["description"] != nil,
+      message["participants"]?.array != nil, message["published"] != nil, message["options"] != nil
     else { return end("53003", on: "failure") }
     self.session = session
     // Candidates that never come fail no check of ICE.

@@ -330,7 +330,11 @@ public final class TwilioRoomServer: CallServer {
     switch request["request"]?.string {
     case "create-room":
       guard !rooms.contains(where: { $0.name == name }) else { return "there is a room '\(name)' already" }
+      guard !name.isEmpty, name.count <= Self.nameLimit else {
+        return "a room's name has 1 to \(Self.nameLimit) letters"
+      }
       let limit = request["max_participants"]?.integer ?? Self.usualLimit
+      guard (1...Self.usualLimit).contains(limit) else { return "a room takes 1 to \(Self.usualLimit) participants" }
       rooms.append(TwilioServerRoom(name, sid: next("RM"), limit: limit, isAdHoc: false, environment))
     case "complete-room":
       guard let room = rooms.first(where: { $0.name == name }) else { return "there is no room '\(name)'" }

@@ -40,6 +40,7 @@ struct TwilioToken {
     guard token["sig"]?.string == "\(ModelledSignature.value(of: claims))" else { return (nil, "20107") }
     guard let expiry = token["exp"]?.integer, now < expiry else { return (nil, "20104") }
     guard let start = token["nbf"]?.integer, now >= start else { return (nil, "20105") }
+    guard expiry - start <= Int64(longestTime.seconds) else { return (nil, "20104") }
     guard let granted = token["video"]?.string, room == nil || granted == room else {
       return (nil, "20106")
     }

@@ -110,7 +110,8 @@ public final class VonageApp: CallApp {
     let session = try live("1010")
     var to: String?
     if let user = values.text("to") {
-      guard let connection = session.connections.first(where: { $0.user == user }) else {
+      let everybody = [session.own].compactMap(\.self) + session.connections
+      guard let connection = everybody.first(where: { $0.user == user }) else {
         throw ActionError("not in the session")
       }
       to = connection.id

@@ -251,7 +251,8 @@ public final class VonageSession {
   private func connected(_ message: MessageContent) {
     guard let own = message["connection"].flatMap(VonageConnection.init), let secret = message["secret"]?.string,
       let role = message["role"]?.string.flatMap(VonageRole.init),
-      let mode = message["mode"]?.string.flatMap(VonageMode.init)
+      let mode = message["mode"]?.string.flatMap(VonageMode.init),
+      let others = message["connections"]?.array, let streams = message["streams"]?.array
     else { return fail("2000") }
     stateTimer?.cancel()
     (self.own, self.secret, self.role, isRelayed) = (own, secret, role, mode == .relayed)
@@ -259,8 +260,8 @@ public final class VonageSession {
     trace.set("session.mode", mode.rawValue)
     onConnected?(id)
     callbacks.call("sessionDidConnect") { self.delegate?.sessionDidConnect(self) }
-    take(connections: message["connections"]?.array ?? [])
-    take(streams: message["streams"]?.array ?? [], before: [])
+    take(connections: others)
+    take(streams: streams, before: [])
     takeEarly()
   }
 

@@ -500,8 +500,14 @@ struct PredicateParser {
     if case .choice(let legal) = type {
       guard case .text(let text) = value, legal.contains(text) else {
         let isState = if case .value(let path) = subject { reading.isMachine(path) } else { false }
-        let noun = isState ? "unknown state '\(token.text)'" : "'\(token.text)' is not one of the choices"
-        let hint = Suggestion.hint(for: token.text, among: legal, noun: "there are")
+        // A choice that looks like a number or a flag is a text all the same.
+        let isUnquoted = legal.contains(token.text)
+        let noun =
+          isState
+          ? "unknown state '\(token.text)'"
+          : isUnquoted ? "\(token.text) is no text" : "'\(token.text)' is not one of the choices"
+        let hint =
+          isUnquoted ? "write \"\(token.text)\"" : Suggestion.hint(for: token.text, among: legal, noun: "there are")
         report(isState ? .unknownState : .notAChoice, noun, at: token, hint: hint, &reading)
         return nil
       }
