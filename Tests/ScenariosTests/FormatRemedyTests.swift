@@ -1,3 +1,5 @@
+import Profiles
+import ScenarioRun
 import Testing
 
 @testable import ScenarioFormat
@@ -26,6 +28,22 @@ import Testing
     }
     let other = FormatTest.load(alice: "video: { codecs: [H264], fec: flexfec }", bob: "video: { fec: flexfec }")
     #expect(other.diagnostics.isEmpty)
+  }
+
+  @Test(arguments: [("53405", ["write \"53405\""]), ("\"53405\"", [])])
+  func `a code that is compared as a number is written with quotes`(code: String, hints: [String]) {
+    let text = """
+      callsim: 1
+      id: test
+      peers:
+        alice: { profile: twilio, network: home }
+      timeline:
+        - { id: try, at: 0s, do: alice.connect, room: daily }
+      expect:
+        - { eventually: alice.callback.error == \(code), within: 1s, of: try }
+      """
+    let loaded = ScenarioFile.load(text: text, registry: ProfileCatalogue.builtIn.registry)
+    #expect(loaded.diagnostics.map(\.hint) == hints)
   }
 
   @Test func `a peer's own network is offered where its name stands alone`() {
