@@ -273,7 +273,7 @@ public final class TwilioRoom {
   private func connected(_ message: MessageContent) {
     guard let session = message["session"]?.string, let sid = message["sid"]?.string,
       message["participant"]?["sid"]?.string != nil, message["description"] != nil,
-      message["participants"]?.array != nil, message["published"] != nil, message["options"] != nil
+      let participants = message["participants"]?.array, message["published"] != nil, message["options"] != nil
     else { return end("53003", on: "failure") }
     self.session = session
     // Candidates that never come fail no check of ICE.
@@ -284,7 +284,7 @@ public final class TwilioRoom {
       sessionTimeout = .seconds(timeout)
     }
     trace.set("room.sid", sid)
-    roster.begin(message["participants"]?.array ?? [])
+    roster.begin(participants)
     applyCommon(message)
     takeEarly()
     flush()

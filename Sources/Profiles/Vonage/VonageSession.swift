@@ -213,12 +213,6 @@ public final class VonageSession {
 
   // MARK: Receiving
 
-  /// What the server says of a session that the client is in.
-  private static let sessionMessages: Set<String> = [
-    "connection", "stream", "signal", "signalConfirmed", "muted", "published", "subscribe", "unsubscribe", "media",
-    "videoQuality",
-  ]
-
   private func takeEarly() {
     for message in earlyMessages.take() where state == .connected { received(message) }
   }
@@ -231,20 +225,33 @@ public final class VonageSession {
     case ("disconnected", .connected), ("disconnected", .reconnecting):
       let reason = message["reason"]?.string ?? ""
       end(["forceDisconnected", "mediaIdle"].contains(reason) ? reason : "other")
-    case ("connection", .connected): presence(message)
-    case ("stream", .connected): streamEvent(message)
-    case ("signal", .connected): signalled(message)
-    case ("signalConfirmed", .connected): confirmed(message)
-    case ("muted", .connected): muted(message)
-    case ("published", .connected): media.published(message)
-    case ("subscribe", .connected): media.wanted(message)
-    case ("unsubscribe", .connected): media.unwanted(message)
-    case ("media", .connected): media.received(message)
-    case ("videoQuality", .connected): media.qualityChanged(message)
-    case (let type, .connecting) where Self.sessionMessages.contains(type) && earlyMessages.keep(message),
-      (let type, .reconnecting) where Self.sessionMessages.contains(type) && earlyMessages.keep(message):
+    default: receivedInSession(message)
+    }
+  }
+
+  /// Takes what the server says of a session that the client is in, and keeps it while the client is not in it yet.
+  private func receivedInSession(_ message: MessageContent) {
+    switch (action(on: message.type), state) {
+    case (let act?, .connected): act(message)
+    case (_?, .connecting) where earlyMessages.keep(message), (_?, .reconnecting) where earlyMessages.keep(message):
       trace.backlog("messages", earlyMessages.count)
     default: trace.event(PeerEvents.messageRejected.name, "reason", "unexpected \(message.type)")
+    }
+  }
+
+  private func action(on type: String) -> ((MessageContent) -> Void)? {
+    switch type {
+    case "connection": presence
+    case "stream": streamEvent
+    case "signal": signalled
+    case "signalConfirmed": confirmed
+    case "muted": muted
+    case "published": media.published
+    case "subscribe": media.wanted
+    case "unsubscribe": media.unwanted
+    case "media": media.received
+    case "videoQuality": media.qualityChanged
+    default: nil
     }
   }
 

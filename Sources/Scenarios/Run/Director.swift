@@ -23,9 +23,7 @@ final class Director {
   private var stopped: Set<String> = []
   /// How often each entry has fired at the time of its last firing.
   private var bursts: [String: (time: Instant, count: Int)] = [:]
-  /// When entries were stopped that brought their own anchor at once, because time would never go on.
-  private var endless: [String: Instant] = [:]
-  /// More than so many things happen to an app at one time for no other reason.
+  /// An entry that fires more often at one time brings its own anchor, and is stopped: time would never go on.
   private static let burstLimit = 1_000
   private var isOver = false
 
@@ -56,15 +54,15 @@ final class Director {
   }
 
   /// Whether an entry was stopped because it brought its own anchor again and again at one time.
-  func isEndless(_ entry: TimelineEntry) -> Bool { endless[entry.id] != nil }
+  func isEndless(_ entry: TimelineEntry) -> Bool { bursts[entry.id].map { $0.count > Self.burstLimit } ?? false }
 
   /// Returns why an entry fired less often than it says, or nil: at the end of a run this makes the run vacuous.
   func lack(of entry: TimelineEntry) -> String? {
     let count = count(of: entry)
     guard count > 0 else { return "its trigger never came" }
-    if let time = endless[entry.id] {
+    if let burst = bursts[entry.id], burst.count > Self.burstLimit {
       return
-        "it fired \(Self.burstLimit) times at \(Wording.time(time)) and was stopped: what it does brings its anchor at "
+        "it fired \(Self.burstLimit) times at \(Wording.time(burst.time)) and was stopped: what it does brings its anchor at "
         + "once; give it a longer 'after'"
     }
     switch entry.trigger {
@@ -142,21 +140,15 @@ final class Director {
   func end() { isOver = true }
 
   private func fire(_ entry: TimelineEntry) {
-    guard !isOver, !isEndless(entry), !isOneTooMany(entry) else { return }
-    counts[entry.id, default: 0] += 1
-    if firstFirings[entry.id] == nil { firstFirings[entry.id] = clock.now }
-    trace.cause = trace.write(RunEvents.fired, subject, entry.id)
-    anchors.entryFired(entry.id, at: clock.now)
-    perform(entry)
-  }
-
-  /// Counts a firing at this time. Returns true, and stops the entry, when it is one too many.
-  private func isOneTooMany(_ entry: TimelineEntry) -> Bool {
+    guard !isOver, !isEndless(entry) else { return }
     let now = clock.now
-    let count = bursts[entry.id].map { $0.time == now ? $0.count + 1 : 1 } ?? 1
-    bursts[entry.id] = (now, count)
-    guard count > Self.burstLimit else { return false }
-    endless[entry.id] = now
-    return true
+    let before = bursts[entry.id].map { $0.time == now ? $0.count : 0 } ?? 0
+    bursts[entry.id] = (now, before + 1)
+    guard !isEndless(entry) else { return }
+    counts[entry.id, default: 0] += 1
+    if firstFirings[entry.id] == nil { firstFirings[entry.id] = now }
+    trace.cause = trace.write(RunEvents.fired, subject, entry.id)
+    anchors.entryFired(entry.id, at: now)
+    perform(entry)
   }
 }

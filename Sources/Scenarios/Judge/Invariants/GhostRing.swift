@@ -80,7 +80,7 @@ final class GhostRing {
       else { return }
       // A call of several that rings is over when who placed it ends it, who comes first. For who placed it, it is when all
       // the others have left.
-      let names = others.split(separator: ",").map { String($0.drop { $0 == " " }) }
+      let names = others.split(separator: ", ").map(String.init)
       let decisive = side.placed.contains(id) ? names : Array(names.prefix(1))
       let ends = decisive.compactMap { side.ends[End(call: id, sender: context.scenario.userID(of: $0))] }
       guard let end = ends.max(), ends.count == decisive.count, side.reported.insert(id).inserted else { return }
