@@ -65,7 +65,7 @@ struct CampaignArguments: ParsableArguments {
       throw ExitStatus.vacuous.code
     }
     let campaign = Campaign(plan: plan, options: try options, store: CampaignStore(root: corpus))
-    let view = CampaignView(word: word, isExhaustive: isExhaustive)
+    let view = CampaignView(word: word, isExhaustive: isExhaustive, shard: shard)
     campaign.progressed = { view.show($0) }
     let outcome: Campaign.Outcome
     do {

@@ -12,8 +12,11 @@ final class CampaignView {
   private var atStart: Int?
   private var bucketCount = 0
 
-  init(word: String, isExhaustive: Bool) {
-    (self.word, self.isExhaustive) = (word, isExhaustive)
+  /// What the search is a part of, or nil for the whole.
+  private let shard: String?
+
+  init(word: String, isExhaustive: Bool, shard: String?) {
+    (self.word, self.isExhaustive, self.shard) = (word, isExhaustive, shard)
   }
 
   func show(_ progress: Campaign.Progress) {
@@ -63,7 +66,8 @@ final class CampaignView {
     if outcome.isInterrupted {
       Output.error("interrupted: the same command goes on with what \(TextStyle.printable(corpus)) holds\n")
     }
-    let planned = isExhaustive ? "\(progress.planned) rows of the table" : Wording.count(progress.planned, "run")
+    var planned = isExhaustive ? "\(progress.planned) rows of the table" : Wording.count(progress.planned, "run")
+    if let shard { planned += " in shard \(shard)" }
     var line = "\(progress.runCount) of \(planned)"
     line += ", in \(progress.effectiveCount) of them every move met something"
     line += "; \(Wording.count(outcome.found.count, "finding"))"

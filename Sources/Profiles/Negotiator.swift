@@ -113,7 +113,8 @@ final class Negotiator: PeerConnectionDelegate {
     changed?(.description)
   }
 
-  private static func fragment(of sdp: String) -> Substring? {
+  /// Returns the ICE user name fragment of a description.
+  static func fragment(of sdp: String) -> Substring? {
     let key = "a=ice-ufrag:"
     var rest = sdp[...]
     while !rest.isEmpty {

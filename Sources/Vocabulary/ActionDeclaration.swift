@@ -20,10 +20,14 @@ public struct ParameterDeclaration: Sendable {
   public let provenance: Provenance
   /// The meaning for checks, or nil.
   public let role: Role?
-  /// The flag among the settings without which this one changes nothing, or nil.
+  /// The setting without which this one changes nothing, a flag that must be true or a choice other than `none`;
+  /// ``video`` for the peer's own; or nil.
   public let need: String?
   /// The flag among the settings, or the other argument of the action, beside which this one cannot be set, or nil.
   public let bar: String?
+
+  /// What a setting needs that changes nothing in calls without video.
+  public static let video = "video"
 
   /// Declares a parameter.
   public init(

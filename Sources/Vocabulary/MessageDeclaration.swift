@@ -32,11 +32,14 @@ public struct MessageDeclaration: Sendable {
   public let everyField: [MessageField]
   /// The meaning of the message for a call, or nil.
   public let role: Role?
+  /// Whether the server passes a message that goes both ways on to another client; else each way has messages of its
+  /// own.
+  public let isRelayed: Bool
 
   /// Declares a message.
   public init(
     _ name: String, _ direction: Direction, _ summary: String, provenance: Provenance, fields: [MessageField]? = nil,
-    as role: Role? = nil
+    as role: Role? = nil, isRelayed: Bool = true
   ) {
     self.name = name
     self.direction = direction
@@ -45,6 +48,7 @@ public struct MessageDeclaration: Sendable {
     self.fields = fields
     everyField = (fields ?? []).flatMap(\.withMembers)
     self.role = role
+    self.isRelayed = isRelayed && direction == .both
   }
 
   /// Returns the field or member at that path, or else the first with that role.

@@ -22,6 +22,8 @@ public struct ProfileVocabulary: Sendable {
   public let endCodes: [CodeDeclaration]
   /// Error codes that are raised, whether or not they end the call.
   public let errorCodes: [CodeDeclaration]
+  /// Codes of the product that no client sees; a scenario that expects one is refused, and told why.
+  public let unseenCodes: [CodeDeclaration]
   /// The values that a scenario may read, besides states.
   public let values: [ValueDeclaration]
   /// The settings that a scenario may give a peer of this profile.
@@ -37,7 +39,7 @@ public struct ProfileVocabulary: Sendable {
   public init(
     profile: String, summary: String, machines: [StateMachine], actions: [ActionDeclaration],
     messages: [MessageDeclaration] = [], events: [EventDeclaration] = [], endCodes: [CodeDeclaration] = [],
-    errorCodes: [CodeDeclaration] = [],
+    errorCodes: [CodeDeclaration] = [], unseenCodes: [CodeDeclaration] = [],
     values: [ValueDeclaration] = [], settings: [ParameterDeclaration] = [],
     servers: [ServerDeclaration] = [.signalling], connections: ConnectionNames = .single, readsDate: Bool = false
   ) {
@@ -49,6 +51,7 @@ public struct ProfileVocabulary: Sendable {
     self.events = events
     self.endCodes = endCodes
     self.errorCodes = errorCodes
+    self.unseenCodes = unseenCodes
     self.values = values
     self.settings = settings
     self.servers = servers
@@ -65,8 +68,9 @@ public struct ProfileVocabulary: Sendable {
   ) -> ProfileVocabulary {
     ProfileVocabulary(
       profile: profile, summary: summary, machines: machines, actions: actions.filter { names.contains($0.name) },
-      messages: messages, events: events, endCodes: endCodes, errorCodes: errorCodes, values: values,
-      settings: settings, servers: servers, connections: connections, readsDate: readsDate)
+      messages: messages, events: events, endCodes: endCodes, errorCodes: errorCodes,
+      unseenCodes: unseenCodes, values: values, settings: settings, servers: servers, connections: connections,
+      readsDate: readsDate)
   }
 
   /// The profile's main state machine, or nil if it declares none.

@@ -42,6 +42,7 @@ import Testing
       let outcome = try Self.fuzz(
         folder, "--runs", "230", "--corpus", folder + "/" + shard.prefix(1), "--shard", shard, "--jobs", "1")
       #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.output.contains(" runs in shard \(shard), "), "\(outcome.output)")
     }
     let merged = try Program.run(["merge", folder + "/1", folder + "/2"])
     #expect(merged.output == "230 runs in 2 blocks, 0 findings\n")

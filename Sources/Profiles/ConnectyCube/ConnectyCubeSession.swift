@@ -133,7 +133,7 @@ public final class ConnectyCubeSession {
   public func hangUp(_ userInfo: [JSON.Member] = []) {
     guard state != .closed else { return }
     lastCode = state == .connecting && Defect.hangupBlamedOnOther.isPlanted ? "hung-up-by-user" : "hung-up"
-    for opponent in opponents where !opponent.isClosed {
+    for opponent in opponents where !opponent.isClosed || (isInitiator && opponent.isLost) {
       send(.hangUp, to: opponent, userInfo)
       opponent.close(callbacks: [.disconnectedFromUser], on: "hangUp")
     }
@@ -231,7 +231,14 @@ public final class ConnectyCubeSession {
   }
 
   func received(_ signal: CallSignal, from opponent: Opponent) {
-    guard !opponent.isClosed else { return reject(signal, "\(opponent.id) has left") }
+    guard !opponent.isClosed else {
+      // The initiator ends the call also for those whose own connection to it was lost.
+      guard signal.kind == .hangUp, opponent.id == initiator, opponent.isLost, state != .closed else {
+        return reject(signal, "\(opponent.id) has left")
+      }
+      lastCode = "hung-up-by-user"
+      return endedByInitiator()
+    }
     if !signal.userInfo.isEmpty { opponent.trace.set("user-info", signal.info) }
     switch signal.kind {
     case .call: received(call: signal.sdp ?? "", from: opponent)
@@ -265,12 +272,14 @@ public final class ConnectyCubeSession {
   }
 
   private func hungUp(by opponent: Opponent) {
-    let wasTalking = opponent.isConnecting
     leave(
-      opponent, .hangUp, callbacks: [.hungUpByUser] + (wasTalking ? [.disconnectedFromUser] : []),
+      opponent, .hangUp, callbacks: [.hungUpByUser, .disconnectedFromUser],
       code: isAccepted ? "hung-up-by-user" : "cancelled", on: "hangUp")
-    // The initiator ends the call for everybody.
-    guard opponent.id == initiator, state != .closed else { return }
+    if opponent.id == initiator, state != .closed { endedByInitiator() }
+  }
+
+  /// The initiator ends the call for everybody.
+  private func endedByInitiator() {
     for other in opponents where !other.isClosed {
       other.close(callbacks: other.isConnecting ? [.disconnectedFromUser] : [], on: "initiator hung up")
     }

@@ -53,6 +53,8 @@ final class Opponent: PeerConnectionDelegate {
   }
 
   var isClosed: Bool { state == .closed }
+  /// Whether the connection ended by itself, and the user may be in the call still.
+  private(set) var isLost = false
   /// Whether the user has taken part: a connection was made with its description.
   var isConnecting: Bool { [.connecting, .checking, .connected, .disconnected].contains(state) }
 
@@ -246,6 +248,7 @@ final class Opponent: PeerConnectionDelegate {
   /// Closes the connection after the states and callbacks of its cause.
   func close(after cause: State? = nil, callbacks: [SessionCallback], on event: String) {
     guard !isClosed else { return }
+    isLost = cause == .failed || cause == .disconnectTimeout
     if let cause { enter(cause, on: event) }
     release()
     enter(.closed, on: event)

@@ -267,31 +267,3 @@ struct TwilioSettings {
     isSampleCode = values.flag("sample-code") ?? false
   }
 }
-
-/// What an operator does by the REST API.
-struct TwilioAccount {
-  private let requests: OperatorRequests
-
-  init(_ environment: PeerEnvironment) {
-    requests = OperatorRequests(environment, to: "room", text: TwilioWire.text, message: TwilioWire.message)
-  }
-
-  func perform(_ action: UserAction) throws(ActionError) {
-    var fields: [(String, JSON?)] = [("room", action.values.text("room").map(JSON.string))]
-    switch action.name {
-    case "create-room": fields.append(("max_participants", action.values.count("max-participants").map(JSON.integer)))
-    case "complete-room": break
-    case "set-ad-hoc": fields.append(("flag", action.values.flag("allowed").map(JSON.bool)))
-    case "set-busy":
-      fields += [
-        ("flag", action.values.flag("busy").map(JSON.bool)),
-        ("retry_after", action.values.duration("retry-after").map { .integer($0.milliseconds) }),
-        ("keep_alive", action.values.flag("keep-alive").map(JSON.bool)),
-      ]
-    default: throw ActionError("unknown action '\(action.name)'")
-    }
-    requests.send(action, fields)
-  }
-
-  func shutDown() { requests.shutDown() }
-}

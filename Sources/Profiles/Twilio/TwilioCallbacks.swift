@@ -28,8 +28,9 @@ struct TwilioCallbacks {
   }
 
   /// Calls a callback about a track.
-  func track(_ name: String, _ handler: @escaping () -> Void = {}) {
+  func track(_ name: String, error: String? = nil, _ handler: @escaping () -> Void = {}) {
     queue.post { [environment] in
+      environment.trace.set("track.callback.error", error ?? "none")
       environment.trace.set("track.callback", name)
       handler()
     }
@@ -48,6 +49,7 @@ struct TwilioCallbacks {
       trace.set("data-track.bytes", message.byteCount)
       if case .string(let text) = message { trace.set("data-track.text", String(text.prefix(1_000))) }
       trace.set("data-track.received", count)
+      trace.set("track.callback.error", "none")
       let isText = if case .string = message { true } else { false }
       trace.set("track.callback", isText ? "remoteDataTrackDidReceiveString" : "remoteDataTrackDidReceiveData")
     }

@@ -14,9 +14,20 @@ final class TwilioParticipant {
     let kind: TwilioTrackKind
     let priority: TwilioTrackPriority
     var isEnabled: Bool
-    /// The publication's sid; nil when it was refused with ``error``.
-    let sid: String?
-    let error: Int64?
+    /// The publication's sid; nil before there is one, and when it was refused with ``error``.
+    var sid: String?
+    var error: Int64?
+
+    /// Reads a track that a client wants published; one that lacks what it must have is refused. Returns nil for one
+    /// that has no id, of which nothing can be told.
+    init?(_ json: JSON) {
+      guard let id = json["id"]?.string else { return nil }
+      let kind = json["kind"]?.string.flatMap(TwilioTrackKind.init)
+      (self.id, name, self.kind) = (id, json["name"]?.string ?? "", kind ?? .data)
+      priority = json["priority"]?.string.flatMap(TwilioTrackPriority.init) ?? .standard
+      isEnabled = json["enabled"]?.flag ?? false
+      if json["name"]?.string == nil || kind == nil || json["enabled"]?.flag == nil { error = 53_300 }
+    }
   }
 
   /// A published track that comes in.
@@ -65,6 +76,10 @@ final class TwilioParticipant {
   /// The sids of the tracks of others that are switched off for it, sorted.
   private var switchedOff: [String] = []
   var sessionTimer: PeerTimer?
+  /// Ends the session once the participant has stayed as long as it may.
+  var durationTimer: PeerTimer?
+  /// The client's last description.
+  private var description: String?
 
   var seat: any PeerConnection { negotiator.connection }
 
@@ -139,9 +154,33 @@ final class TwilioParticipant {
   /// Sends a body, if there is a link.
   func send(_ type: String, _ fields: [(String, JSON?)]) { link?.send(MessageContent(type, JSON.members(fields))) }
 
+  // MARK: Descriptions
+
+  /// Takes a description of the client.
+  func take(_ description: JSON) throws(SessionError) {
+    try negotiator.receive(description)
+    self.description = description["sdp"]?.string
+  }
+
+  /// Whether an offer of the client has other ICE credentials than its last description.
+  func isRestart(_ offer: JSON) -> Bool {
+    guard offer["type"]?.string == "offer", let description, let sdp = offer["sdp"]?.string else { return false }
+    return Negotiator.fragment(of: sdp) != Negotiator.fragment(of: description)
+  }
+
+  /// Whether the client has described a track of video without a codec; nil as codec lacks nothing.
+  func lacks(_ codec: String?, for track: Track) -> Bool {
+    guard let codec, track.kind == .video, let description,
+      let sections = try? SessionDescription(parsing: description).media,
+      let section = sections.first(where: { $0.attributes.streamIDs.contains { $0.track == track.id } })
+    else { return false }
+    return !section.codecs.contains { $0.name.lowercased() == codec.lowercased() }
+  }
+
   /// Ends the connection and the session.
   func close() {
     sessionTimer?.cancel()
+    durationTimer?.cancel()
     seat.close()
   }
 }

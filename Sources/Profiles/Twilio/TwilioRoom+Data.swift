@@ -58,8 +58,17 @@ extension TwilioRoom {
   private func fail(_ index: Int, _ code: String) {
     let track = dataTracks.remove(at: index)
     connection?.closeDataChannel(track.channel)
-    if TwilioApp.vocabulary.errorCodes.contains(where: { $0.name == code }) { trace.raise(code) }
-    callbacks.track("localParticipantDidFailToPublishDataTrack")
+    failed(track, code)
+  }
+
+  private func failed(_ track: TwilioLocalDataTrack, _ code: String) {
+    raise(code)
+    callbacks.track("localParticipantDidFailToPublishDataTrack", error: TwilioCode.shown(code))
+  }
+
+  /// Fails the data tracks that have no sid yet: the room ends with an error.
+  func failPendingData(_ code: String) {
+    for track in dataTracks where track.sid == nil { failed(track, code) }
   }
 
   // MARK: Messages

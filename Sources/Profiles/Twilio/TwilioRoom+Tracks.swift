@@ -88,18 +88,44 @@ extension TwilioRoom {
           participant.delegate?.localParticipantDidPublish(participant: participant, track: track)
         }
       } else if let code = entry["error"]?["code"]?.integer {
-        if TwilioApp.vocabulary.errorCodes.contains(where: { $0.name == "\(code)" }) { trace.raise("\(code)") }
-        let track = tracks[index].track
-        callbacks.track("localParticipantDidFailToPublish\(tracks[index].word)Track") { [participant] in
-          participant.delegate?.localParticipantDidFailToPublish(
-            participant: participant, track: track, error: TwilioError(code: "\(code)"))
-        }
+        failed(tracks[index], "\(code)")
         giveUp(index)
         offer()
       }
     }
     showTracks()
   }
+
+  /// Raises a code of a track. That of a room which ends is its end already.
+  func raise(_ code: String) {
+    if !isOver, TwilioApp.vocabulary.errorCodes.contains(where: { $0.name == code }) { trace.raise(code) }
+  }
+
+  private func failed(_ publication: TwilioPublication, _ code: String) {
+    raise(code)
+    callbacks.track(
+      "localParticipantDidFailToPublish\(publication.word)Track", error: TwilioCode.shown(code)
+    ) { [participant] in
+      participant.delegate?.localParticipantDidFailToPublish(
+        participant: participant, track: publication.track, error: TwilioError(code: code))
+    }
+  }
+
+  // MARK: The end
+
+  /// Fails the publications that have no sid yet: the room ends with an error.
+  func failPending(_ code: String) {
+    for publication in tracks where publication.sid == nil { failed(publication, code) }
+    failPendingData(code)
+  }
+
+  /// Gives all publications up after the callback of the end. What a further room publishes by then stays shown.
+  func unpublishAll() {
+    (tracks, dataTracks) = ([], [])
+    if sdk?.room === self { showTracks() }
+  }
+
+  // MARK: What is shown
 
   func showTracks() {
     showDataTracks()

@@ -15,6 +15,7 @@ public final class TwilioRoom {
   public let name: String
   let settings: TwilioSettings
   weak var delegate: (any TwilioRoomDelegate)?
+  private(set) weak var sdk: TwilioVideoSDK?
   private(set) lazy var participant = TwilioLocalParticipant(self)
   /// The participant on this device; nil before the room is connected.
   public var localParticipant: TwilioLocalParticipant? { wasConnected ? participant : nil }
@@ -86,6 +87,7 @@ public final class TwilioRoom {
     settings = sdk.settings
     callbacks = sdk.callbacks
     self.delegate = delegate
+    self.sdk = sdk
     self.number = number
     roster = TwilioRoster(environment.trace, callbacks)
     quality = TwilioQualityLevels(environment.trace, callbacks)
@@ -438,8 +440,8 @@ public final class TwilioRoom {
     roster.end()
     quality.end()
     for publication in tracks { publication.track.room = nil }
-    (tracks, dataTracks, remoteDataTracks) = ([], [], [:])
-    showTracks()
+    remoteDataTracks = [:]
+    for name in ["mic", "camera"] { trace.set("\(name).sent", false) }
     trace.set("room.sid", "none")
     environment.device.setAudioSessionActive(false)
     trace.set(PeerEvents.accepted.name, false)
@@ -455,5 +457,7 @@ public final class TwilioRoom {
         $0.roomDidDisconnect(room: $1, error: error.map(TwilioError.init))
       }
     }
+    if let error { failPending(error) }
+    callbacks.completion { [weak self] in self?.unpublishAll() }
   }
 }

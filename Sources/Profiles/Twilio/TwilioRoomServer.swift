@@ -11,23 +11,16 @@ public final class TwilioRoomServer: CallServer {
   private let connections: PeerConnectionFactory
   private var links: [TwilioServerLink] = []
   private var rooms: [TwilioServerRoom] = []
-  /// Whether clients may create rooms.
-  private var allowsAdHoc = true
-  /// The answer to new links while the server is busy.
-  private var busy: (retryAfter: Int64, keepsAlive: Bool)?
+  private var policy = TwilioServerPolicy()
   /// The number of sids and sessions so far.
   private var count = 0
   private var sessions: RandomStream
-  /// The sessions that ended because another participant took the identity.
-  private var replaced: Set<String> = []
-  /// The sessions of rooms that were completed.
-  private var ended: Set<String> = []
+  /// The sessions that the server has ended, with the code that tells why.
+  private var ended: [String: String] = [:]
   private var isOver = false
 
   /// The time for which a session outlives its link.
   static let sessionTimeout = Interval.seconds(30)
-  private static let usualLimit: Int64 = 50
-  private static let nameLimit = 128
 
   /// Creates the server; it does nothing before ``start()``.
   public init(environment: ServerEnvironment) {
@@ -99,7 +92,7 @@ public final class TwilioRoomServer: CallServer {
   private func received(_ text: String, on link: TwilioServerLink) {
     guard let message = TwilioWire.message(text) else { return environment.malformed("frame") }
     if message.type == "hello", !link.isWelcomed {
-      guard let busy else { return link.welcome(message) }
+      guard let busy = policy.busy else { return link.welcome(message) }
       return link.send(
         MessageContent(
           "busy",
@@ -154,8 +147,7 @@ public final class TwilioRoomServer: CallServer {
     participant.link?.participant = nil
     participant.link = nil
     room.remove(participant)
-    // An ad-hoc room ends with its last participant.
-    if room.participants.isEmpty, room.isAdHoc { rooms.removeAll { $0 === room } }
+    if room.participants.isEmpty { emptied(room) }
   }
 
   // MARK: Connect
@@ -168,15 +160,21 @@ public final class TwilioRoomServer: CallServer {
     guard let identity else { return refuse(code ?? "20101", link) }
     if let code = Self.problem(room: name, identity: identity) { return refuse(code, link) }
     let existing = rooms.first { $0.name == name }
-    guard existing != nil || allowsAdHoc else { return refuse("53106", link) }
     let old = existing?.participants.first { $0.identity == identity }
+    // Who comes again takes the own place.
+    let others = old == nil ? rooms : []
+    if let code = policy.problem(creating: existing == nil, beside: others) { return refuse(code, link) }
     guard existing?.isFull != true || old != nil else { return refuse("53105", link) }
-    let room = existing ?? newRoom(named: name)
+    let room = existing ?? makeRoom(named: name)
     let user = link.socket.user ?? identity
     // The device's own session of before ends first; that of another device only when the new one comes in.
     if let old, old.user == user { evict(old, from: room) }
     guard let participant = participant(user, identity: identity, message, description) else {
       return refuse("53403", link)
+    }
+    guard !room.lacksCodecs(for: tracks, of: participant) else {
+      participant.close()
+      return refuse("53404", link)
     }
     if let old, old.user != user { evict(old, from: room) }
     if !rooms.contains(where: { $0 === room }) { rooms.append(room) }
@@ -185,19 +183,41 @@ public final class TwilioRoomServer: CallServer {
 
   private func evict(_ participant: TwilioParticipant, from room: TwilioServerRoom) {
     if let link = participant.link { refuse("53205", link) }
-    replaced.insert(participant.session)
+    ended[participant.session] = "53205"
+    drop(participant, room)
+  }
+
+  /// Ends the session of a participant that has stayed as long as it may.
+  private func expire(_ participant: TwilioParticipant, _ room: TwilioServerRoom) {
+    if let link = participant.link { refuse("53216", link) }
+    ended[participant.session] = "53216"
     drop(participant, room)
   }
 
   private static func problem(room name: String, identity: String) -> String? {
     if name.isEmpty { return "53100" }
-    if name.count > nameLimit { return "53101" }
+    if name.count > TwilioRoomRules.longestName { return "53101" }
+    if TwilioRoomRules.hasInvalidCharacter(name) { return "53102" }
     if identity.isEmpty { return "53200" }
-    return identity.count > nameLimit ? "53201" : nil
+    if identity.count > TwilioRoomRules.longestName { return "53201" }
+    return TwilioRoomRules.hasInvalidCharacter(identity) ? "53202" : nil
   }
 
-  private func newRoom(named name: String) -> TwilioServerRoom {
-    TwilioServerRoom(name, sid: next("RM"), limit: Self.usualLimit, isAdHoc: true, environment)
+  private func makeRoom(named name: String, rules: TwilioRoomRules? = nil) -> TwilioServerRoom {
+    TwilioServerRoom(name, sid: next("RM"), rules: rules ?? TwilioRoomRules(), isAdHoc: rules == nil, environment)
+  }
+
+  /// An ad-hoc room ends with its last participant, and one of the REST API some time later.
+  private func emptied(_ room: TwilioServerRoom) {
+    if room.isAdHoc { return rooms.removeAll { $0 === room } }
+    end(room, after: room.rules.emptyTimeout)
+  }
+
+  private func end(_ room: TwilioServerRoom, after timeout: Interval) {
+    room.endTimer = environment.clock.schedule(after: timeout) { [weak self, weak room] in
+      guard let self, let room, room.participants.isEmpty else { return }
+      rooms.removeAll { $0 === room }
+    }
   }
 
   /// Returns a participant with the answer to a description; nil if the description cannot be answered.
@@ -209,7 +229,7 @@ public final class TwilioRoomServer: CallServer {
     participant.bandwidthProfile = message["bandwidth_profile"].flatMap(TwilioBandwidthProfile.init)
     participant.qualityScope = message["network_quality"]?.string.flatMap(TwilioQualityScope.init) ?? .none
     participant.wantsDominantSpeaker = message["dominant_speaker"]?.flag ?? false
-    do throws(SessionError) { try participant.negotiator.receive(description) } catch {
+    do throws(SessionError) { try participant.take(description) } catch {
       environment.malformed("connect: \(error)")
       participant.close()
       return nil
@@ -224,7 +244,7 @@ public final class TwilioRoomServer: CallServer {
     let negotiator = participant.negotiator
     link.participant = participant
     participant.link = link
-    _ = room.publish(tracks, of: participant)
+    _ = room.publish(tracks, of: participant, refusing: policy.refusal)
     if let ice = message["ice"] { negotiator.receive(ice: ice) }
     negotiator.happened = { [weak participant, weak room] event in
       guard let participant else { return }
@@ -232,6 +252,10 @@ public final class TwilioRoomServer: CallServer {
       room?.dataHappened(event, at: participant)
     }
     room.add(participant)
+    participant.durationTimer = environment.clock.schedule(after: room.rules.duration) {
+      [weak self, weak participant, weak room] in
+      if let self, let participant, let room { expire(participant, room) }
+    }
     participant.send(
       "connected",
       [
@@ -259,14 +283,17 @@ public final class TwilioRoomServer: CallServer {
     if let code { return refuse(code, link) }
     for room in rooms {
       guard let participant = room.participants.first(where: { $0.session == session }) else { continue }
+      if policy.refusal == .participantForgotten {
+        refuse("53204", link)
+        return drop(participant, room)
+      }
       // A session is good for the participant and the room that its token names.
       guard participant.identity == identity, TwilioToken.check(token, room: room.name, at: seconds).code == nil else {
         return refuse("20106", link)
       }
       return resume(participant, room, message, on: link)
     }
-    if replaced.contains(session) { return refuse("53205", link) }
-    refuse(ended.contains(session) ? "53106" : "53002", link)
+    refuse(ended[session] ?? "53002", link)
   }
 
   private func resume(
@@ -281,7 +308,9 @@ public final class TwilioRoomServer: CallServer {
     participant.link = link
     link.participant = participant
     participant.changed(state: "connected")
-    if let tracks = message["participant"] { _ = room.publish(tracks, of: participant) }
+    if let tracks = message["participant"] {
+      _ = room.publish(tracks, of: participant, refusing: policy.refusal)
+    }
     participant.send(
       "synced",
       [
@@ -292,26 +321,37 @@ public final class TwilioRoomServer: CallServer {
         ("network_quality", room.networkQuality(for: participant)),
       ])
     apply(message, of: participant)
-    room.tell(of: participant)
+    if room.refuseOtherCodecs(of: participant) { tellTracks(of: participant, room) } else { room.tell(of: participant) }
     _ = room.readTracks(of: participant)
     room.tracksChanged()
   }
 
   private func update(_ participant: TwilioParticipant, _ message: MessageContent, _ room: TwilioServerRoom) {
-    var hasChanged = false
-    if let tracks = message["participant"], room.publish(tracks, of: participant) {
-      hasChanged = true
-      participant.send("update", [("published", participant.published)])
-      room.tell(of: participant)
-    }
+    let tracks = message["participant"]
+    let isPublished = tracks.map { room.publish($0, of: participant, refusing: policy.refusal) } ?? false
+    if isPublished { tellTracks(of: participant, room) }
     apply(message, of: participant)
-    if room.readTracks(of: participant) || hasChanged { room.tracksChanged() }
+    // Of a track whose description comes later, the codec is known only now.
+    let isRefused = room.refuseOtherCodecs(of: participant)
+    if isRefused { tellTracks(of: participant, room) }
+    if room.readTracks(of: participant) || isPublished || isRefused { room.tracksChanged() }
+  }
+
+  private func tellTracks(of participant: TwilioParticipant, _ room: TwilioServerRoom) {
+    participant.send("update", [("published", participant.published)])
+    room.tell(of: participant)
   }
 
   private func apply(_ message: MessageContent, of participant: TwilioParticipant) {
     if let ice = message["ice"] { participant.negotiator.receive(ice: ice) }
     guard let description = message["description"] else { return }
-    do throws(SessionError) { try participant.negotiator.receive(description) } catch {
+    if let refusal = policy.refusal, let link = participant.link {
+      let isRestart = participant.isRestart(description)
+      if refusal == .descriptionFails || (refusal == .restartNotAllowed && isRestart) {
+        return refuse(refusal.rawValue, link)
+      }
+    }
+    do throws(SessionError) { try participant.take(description) } catch {
       environment.malformed("description of \(participant.identity): \(error)")
       if let link = participant.link { refuse("53403", link) }
     }
@@ -326,23 +366,23 @@ public final class TwilioRoomServer: CallServer {
 
   /// Carries a request out, or returns why not.
   private func problem(of request: MessageContent) -> String? {
+    if policy.take(request) { return nil }
     let name = request["room"]?.string ?? ""
+    let existing = rooms.first { $0.name == name }
     switch request["request"]?.string {
     case "create-room":
-      guard !rooms.contains(where: { $0.name == name }) else { return "there is a room '\(name)' already" }
-      guard !name.isEmpty, name.count <= Self.nameLimit else {
-        return "a room's name has 1 to \(Self.nameLimit) letters"
+      guard existing == nil else { return "there is a room '\(name)' already" }
+      guard Self.problem(room: name, identity: "-") == nil else {
+        return "a room's name has 1 to \(TwilioRoomRules.longestName) letters, and no control characters"
       }
-      let limit = request["max_participants"]?.integer ?? Self.usualLimit
-      guard (1...Self.usualLimit).contains(limit) else { return "a room takes 1 to \(Self.usualLimit) participants" }
-      rooms.append(TwilioServerRoom(name, sid: next("RM"), limit: limit, isAdHoc: false, environment))
+      let (rules, problem) = TwilioRoomRules.read(request)
+      if let problem { return problem }
+      let room = makeRoom(named: name, rules: rules)
+      rooms.append(room)
+      end(room, after: rules.unusedTimeout)
     case "complete-room":
-      guard let room = rooms.first(where: { $0.name == name }) else { return "there is no room '\(name)'" }
-      complete(room)
-    case "set-ad-hoc": allowsAdHoc = request["flag"]?.flag ?? true
-    case "set-busy":
-      let isBusy = request["flag"]?.flag ?? false
-      busy = isBusy ? (request["retry_after"]?.integer ?? -1, request["keep_alive"]?.flag ?? false) : nil
+      guard let existing else { return "there is no room '\(name)'" }
+      complete(existing)
     default: return "there is no such request"
     }
     return nil
@@ -352,7 +392,7 @@ public final class TwilioRoomServer: CallServer {
     rooms.removeAll { $0 === room }
     for participant in room.participants {
       participant.send("disconnected", [("status", "completed")])
-      ended.insert(participant.session)
+      ended[participant.session] = "53106"
       participant.link?.participant = nil
     }
     room.close()

@@ -131,11 +131,11 @@ final class TwilioRoster {
     show()
   }
 
-  /// Forgets everybody, without callbacks: the room is over.
+  /// Unsubscribes from all tracks, and forgets everybody without further callbacks: the room is over.
   func end() {
-    remotes = []
-    subscribed = []
     switchedOff = []
+    subscribe(to: [])
+    remotes = []
     (dominantSpeaker, shownSpeaker, isIn) = (nil, nil, false)
     show()
   }

@@ -8,7 +8,7 @@ internal import VirtualPeer
 final class TwilioServerRoom {
   let name: String
   let sid: String
-  let limit: Int64
+  let rules: TwilioRoomRules
   /// Whether a client created it, so that it ends with its last participant.
   let isAdHoc: Bool
   private(set) var participants: [TwilioParticipant] = []
@@ -17,11 +17,13 @@ final class TwilioServerRoom {
   private var publications = 0
   private let speakers: TwilioSpeakers
   private let quality: TwilioQualityWatch
+  /// Ends the room while nobody is in it.
+  var endTimer: PeerTimer?
 
-  init(_ name: String, sid: String, limit: Int64, isAdHoc: Bool, _ environment: ServerEnvironment) {
+  init(_ name: String, sid: String, rules: TwilioRoomRules, isAdHoc: Bool, _ environment: ServerEnvironment) {
     self.name = name
     self.sid = sid
-    self.limit = limit
+    self.rules = rules
     self.isAdHoc = isAdHoc
     self.environment = environment
     speakers = TwilioSpeakers(environment.clock)
@@ -29,11 +31,12 @@ final class TwilioServerRoom {
     speakers.changed = { [weak self] in self?.tellDominantSpeaker() }
   }
 
-  var isFull: Bool { participants.count >= limit }
+  var isFull: Bool { participants.count >= rules.participants }
 
   // MARK: Participants
 
   func add(_ participant: TwilioParticipant) {
+    endTimer?.cancel()
     tell(of: participant)
     participants.append(participant)
   }
@@ -49,6 +52,7 @@ final class TwilioServerRoom {
 
   /// Ends every connection.
   func close() {
+    endTimer?.cancel()
     speakers.stop()
     quality.stop()
     for participant in participants { participant.close() }
@@ -71,32 +75,56 @@ final class TwilioServerRoom {
   /// Takes what a client wants published.
   ///
   /// - Returns: whether anything changed.
-  func publish(_ wanted: JSON, of participant: TwilioParticipant) -> Bool {
+  func publish(_ wanted: JSON, of participant: TwilioParticipant, refusing refusal: TwilioRefusal?) -> Bool {
     guard let revision = wanted["revision"]?.integer, revision > participant.tracksRevision || revision == 0,
       let list = wanted["tracks"]?.array
     else { return false }
     participant.tracksRevision = revision
     var tracks: [TwilioParticipant.Track] = []
     for entry in list {
-      guard let id = entry["id"]?.string, let name = entry["name"]?.string, let isEnabled = entry["enabled"]?.flag,
-        let kind = entry["kind"]?.string.flatMap(TwilioTrackKind.init)
-      else { continue }
-      if var known = participant.tracks.first(where: { $0.id == id }) {
-        known.isEnabled = isEnabled
+      guard var track = TwilioParticipant.Track(entry) else { continue }
+      if var known = participant.tracks.first(where: { $0.id == track.id }) {
+        if track.error == nil { known.isEnabled = track.isEnabled }
         tracks.append(known)
         continue
       }
-      let isTaken = tracks.contains { $0.name == name && $0.sid != nil }
-      publications += 1
-      tracks.append(
-        .init(
-          id: id, name: name, kind: kind,
-          priority: entry["priority"]?.string.flatMap(TwilioTrackPriority.init) ?? .standard, isEnabled: isEnabled,
-          sid: isTaken ? nil : "MT\(sid.dropFirst(2))-\(publications)", error: isTaken ? 53_304 : nil))
+      track.error = track.error ?? problem(of: track, participant, beside: tracks, refusing: refusal)
+      if track.error == nil {
+        publications += 1
+        track.sid = "MT\(sid.dropFirst(2))-\(publications)"
+      }
+      tracks.append(track)
     }
     participant.tracks = tracks
     participant.changed()
     return true
+  }
+
+  private func problem(
+    of track: TwilioParticipant.Track, _ participant: TwilioParticipant, beside others: [TwilioParticipant.Track],
+    refusing refusal: TwilioRefusal?
+  ) -> Int64? {
+    if let code = rules.problem(of: track, beside: others) { return code }
+    if refusal == .trackCapacityExceeded { return 53_305 }
+    return participant.lacks(rules.videoCodec, for: track) ? 53_404 : nil
+  }
+
+  /// Refuses tracks of a codec that the room is not for.
+  ///
+  /// - Returns: whether there are any.
+  func refuseOtherCodecs(of participant: TwilioParticipant) -> Bool {
+    let refused = participant.tracks.indices.filter {
+      participant.tracks[$0].sid != nil && participant.lacks(rules.videoCodec, for: participant.tracks[$0])
+    }
+    for index in refused { (participant.tracks[index].sid, participant.tracks[index].error) = (nil, 53_404) }
+    if !refused.isEmpty { participant.changed() }
+    return !refused.isEmpty
+  }
+
+  /// Whether a participant brings tracks, and none that the room has a codec for.
+  func lacksCodecs(for wanted: JSON, of participant: TwilioParticipant) -> Bool {
+    let tracks = (wanted["tracks"]?.array ?? []).compactMap(TwilioParticipant.Track.init)
+    return !tracks.isEmpty && tracks.allSatisfy { participant.lacks(rules.videoCodec, for: $0) }
   }
 
   /// Gives all participants the tracks that there are now.

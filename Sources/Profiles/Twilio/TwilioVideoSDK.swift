@@ -11,7 +11,7 @@ public final class TwilioVideoSDK {
   let environment: PeerEnvironment
   let callbacks: TwilioCallbacks
   let settings: TwilioSettings
-  private var room: TwilioRoom?
+  private(set) var room: TwilioRoom?
   private var roomCount = 0
   /// The camera that the app made last.
   weak var camera: TwilioCameraSource?
@@ -78,6 +78,7 @@ public final class TwilioVideoSDK {
   public func shutDown() {
     callbacks.shutDown()
     if let room, !room.isOver { room.disconnect() }
+    room?.unpublishAll()
     room = nil
   }
 }

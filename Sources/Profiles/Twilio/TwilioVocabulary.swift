@@ -11,10 +11,11 @@ extension TwilioApp {
     summary: "Rooms on a media server that forwards, with one peer connection from each participant.",
     machines: [roomState],
     actions: userActions + dataActions + operatorActions,
-    messages: messages,
+    messages: wireMessages + restMessages,
     events: roomCallbacks,
     endCodes: TwilioCode.ends,
     errorCodes: TwilioCode.raised,
+    unseenCodes: TwilioCode.unseen,
     values: roomValues + trackValues + dataValues,
     settings: [
       ParameterDeclaration("identity", .text, "the identity in the token; the peer's user id", provenance: .documented),
@@ -33,10 +34,11 @@ extension TwilioApp {
       ParameterDeclaration(
         "track-switch-off", .choice(TwilioBandwidthProfile.SwitchOff.allCases.map(\.rawValue)),
         "whether the server switches a video off that the way does not hold, with a bandwidth profile; predicted",
-        provenance: .documented),
+        provenance: .documented, needing: "bandwidth-profile"),
       ParameterDeclaration(
         "camera-priority", .choice(TwilioTrackPriority.allCases.map(\.rawValue)),
-        "the priority with which the camera's track is published; standard", provenance: .documented),
+        "the priority with which the camera's track is published; standard", provenance: .documented,
+        needing: ParameterDeclaration.video),
       ParameterDeclaration(
         "dominant-speaker", .flag, "whether the app asks the server who the dominant speaker is; false",
         provenance: .documented),
@@ -86,30 +88,6 @@ extension TwilioApp {
     ActionDeclaration("camera-on", [], "Turn the camera on."),
   ]
 
-  private static let operatorActions = [
-    ActionDeclaration(
-      "create-room",
-      [
-        ParameterDeclaration("room", .text, required: true, "the room's name", provenance: .documented),
-        ParameterDeclaration("max-participants", .count, "how many it takes; 50", provenance: .documented),
-      ], "Create a room by the REST API."),
-    ActionDeclaration(
-      "complete-room",
-      [ParameterDeclaration("room", .text, required: true, "the room's name", provenance: .documented)],
-      "End a room by the REST API."),
-    ActionDeclaration(
-      "set-ad-hoc",
-      [ParameterDeclaration("allowed", .flag, required: true, "whether clients may create rooms")],
-      "Set the account's rule for rooms that do not exist when a client connects."),
-    ActionDeclaration(
-      "set-busy",
-      [
-        ParameterDeclaration("busy", .flag, required: true, "whether the server answers that it is busy"),
-        ParameterDeclaration("retry-after", .duration, "when clients may ask again; never without it"),
-        ParameterDeclaration("keep-alive", .flag, "whether they ask again on the same WebSocket; false"),
-      ], "Make the server refuse new links for lack of capacity, or take them again."),
-  ]
-
   // MARK: Values
 
   /// The callbacks of the room's delegate.
@@ -120,7 +98,7 @@ extension TwilioApp {
     EventDeclaration("roomDidReconnect", "Both are back."),
     EventDeclaration("roomDidDisconnect", "The participant is out of the room."),
     EventDeclaration("participantDidConnect", "Another participant came."),
-    EventDeclaration("participantIsReconnecting", "Another participant lost signalling or media."),
+    EventDeclaration("participantIsReconnecting", "Another participant lost its link to the signalling server."),
     EventDeclaration("participantDidReconnect", "Another participant is back."),
     EventDeclaration("participantDidDisconnect", "Another participant is gone."),
     EventDeclaration(
@@ -170,7 +148,10 @@ extension TwilioApp {
     ]
 
   private static let trackValues =
-    [ValueDeclaration("track.callback", .choice(trackCallbacks), "the last callback about a track")]
+    [
+      ValueDeclaration("track.callback", .choice(trackCallbacks), "the last callback about a track"),
+      ValueDeclaration("track.callback.error", .choice(["none"] + TwilioCode.names), "the error that it brought"),
+    ]
     + [("mic", "microphone"), ("camera", "camera")].flatMap { name, word in
       [
         ValueDeclaration("\(name).on", .flag, showing: "\(name).sent", "what the app shows of its own \(word)"),
@@ -194,7 +175,7 @@ extension TwilioApp {
 
   // MARK: Messages
 
-  private static let messages = [
+  private static let wireMessages = [
     frame(
       "hello", .clientToServer, "Begins a link.",
       [
@@ -258,19 +239,6 @@ extension TwilioApp {
       "error", .serverToClient, "Refuses a message, and ends the session.",
       [
         MessageField("code", .integer), MessageField("message", .string),
-      ]),
-    MessageDeclaration(
-      "rest", .clientToServer, "Stands for a request of the REST API.", provenance: .harnessDefault,
-      fields: [
-        MessageField("request", .string, as: .payload), MessageField("number", .integer),
-        MessageField("room", .string, required: false),
-        MessageField("max_participants", .integer, required: false), MessageField("flag", .boolean, required: false),
-        MessageField("retry_after", .integer, required: false), MessageField("keep_alive", .boolean, required: false),
-      ]),
-    MessageDeclaration(
-      "restAnswer", .serverToClient, "Answers it.", provenance: .harnessDefault,
-      fields: [
-        MessageField("number", .integer), MessageField("problem", .string, required: false, "why it is refused"),
       ]),
   ]
 
@@ -343,13 +311,13 @@ extension TwilioApp {
   private static func frame(
     _ name: String, _ direction: MessageDeclaration.Direction, _ summary: String, _ fields: [MessageField] = []
   ) -> MessageDeclaration {
-    MessageDeclaration(name, direction, summary, provenance: .documented, fields: fields)
+    MessageDeclaration(name, direction, summary, provenance: .documented, fields: fields, isRelayed: false)
   }
 
   private static func body(
     _ name: String, _ direction: MessageDeclaration.Direction, _ summary: String, _ fields: [MessageField]
   ) -> MessageDeclaration {
-    MessageDeclaration(name, direction, summary, provenance: .inferred, fields: fields)
+    MessageDeclaration(name, direction, summary, provenance: .inferred, fields: fields, isRelayed: false)
   }
 }
 

@@ -25,13 +25,15 @@ extension VonageApp {
       ParameterDeclaration("subscribes", .flag, "whether the app subscribes to each stream; true"),
       ParameterDeclaration(
         "capturer", .choice(VonageSettings.Capturer.allCases.map(\.rawValue)),
-        "who makes the pictures, the device's camera or the app; camera", provenance: .documented),
+        "who makes the pictures, the device's camera or the app; camera", provenance: .documented,
+        needing: ParameterDeclaration.video),
       ParameterDeclaration(
         "audio-fallback", .flag, "whether the publisher's video may be taken from a bad network; true",
-        provenance: .documented),
+        provenance: .documented, needing: ParameterDeclaration.video),
       ParameterDeclaration(
         "views-in-background", .flag,
-        "the app makes views in the background, against the guide, and so subscribes to video there; false"),
+        "the app makes views in the background, against the guide, and so subscribes to video there; false",
+        needing: ParameterDeclaration.video),
       ParameterDeclaration(
         VonageSettings.callKit, .flag, "use CallKit, and PushKit for invitations while the app does not run; false",
         provenance: .documented, as: .usesCallKit),
@@ -236,12 +238,12 @@ extension VonageApp {
       message("disconnect", .clientToServer, "Leaves the session."),
       message(
         "disconnected", .serverToClient, "The client is out of the session.", [MessageField("reason", .string)]),
-      message(
-        "keepalive", .both, "Shows that the sender is there.",
-        [
+      MessageDeclaration(
+        "keepalive", .both, "Shows that the sender is there.", provenance: .harnessDefault,
+        fields: [
           MessageField(
             "received", .integer, going: .clientToServer, required: false, "the number of the last signal that came")
-        ]),
+        ], isRelayed: false),
       message(
         "error", .serverToClient, "Refuses a message.",
         [

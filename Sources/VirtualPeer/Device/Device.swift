@@ -387,6 +387,12 @@ public final class Device {
 
   // MARK: Audio unit
 
+  /// Starts or stops the audio unit, as audio is wanted or not.
+  func setAudioUnit(isWanted: Bool) {
+    guard isWanted != wantsAudio else { return }
+    if isWanted { startAudioUnit() } else { stopAudioUnit() }
+  }
+
   /// Starts the audio unit with the *current* session. If the session does not permit recording and playback, the unit
   /// fails and stays silent until it is restarted.
   package func startAudioUnit() {

@@ -138,9 +138,13 @@ package final class ConnectionEnvironment {
   // MARK: Capture
 
   /// Opens and closes microphone and camera with the tracks: a device records only for a track that is there (W3C
-  /// mediacapture-streams section 4.3.1).
+  /// mediacapture-streams section 4.3.1). The audio unit stops while no connection sends or receives audio, as
+  /// libwebrtc stops recording without a stream to send, and playout without one to play.
   func captureChanged() {
     let connections = audible.compactMap { $0.connection as? SessionConnection }
+    if !connections.isEmpty, connections.count == audible.count {
+      device.setAudioUnit(isWanted: connections.contains(where: \.usesAudio))
+    }
     device.setMicrophone(isWanted: connections.contains { $0.hasTrack(of: .audio) })
     guard let videoLoop else { return }
     device.setCamera(open: device.settings.camera != nil && videoLoop.sends)

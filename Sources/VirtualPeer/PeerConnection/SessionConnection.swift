@@ -186,6 +186,13 @@ final class SessionConnection: PeerConnection {
     driver.session.rtpTransceivers.contains { $0.kind == kind && $0.sender.track != nil }
   }
 
+  /// Whether audio is sent or received, or may be once it is negotiated.
+  var usesAudio: Bool {
+    driver.session.rtpTransceivers.contains {
+      $0.kind == .audio && ($0.sender.track != nil || ($0.currentDirection ?? $0.direction).receives)
+    }
+  }
+
   /// Gives a received packet to the connections that send it on.
   func received(_ packet: ForwardedPacket) {
     environment.forwarding?.forward(packet, from: self)
@@ -238,11 +245,15 @@ final class SessionConnection: PeerConnection {
 
   func setLocalDescription(_ description: SessionDescriptionText) throws(SessionError) {
     try change { session, now throws(SessionError) in try session.setLocalDescription(description, at: now) }
+    negotiated()
   }
 
   func setRemoteDescription(_ description: SessionDescriptionText) throws(SessionError) {
     try change { session, now throws(SessionError) in try session.setRemoteDescription(description, at: now) }
+    negotiated()
   }
+
+  private func negotiated() { if !isClosed, !forwards { environment.captureChanged() } }
 
   /// Adds a remote candidate (`candidate:…`), or with nil the end of candidates.
   func addICECandidate(_ candidate: String?, mid: String?, mLineIndex: Int?) throws(SessionError) {

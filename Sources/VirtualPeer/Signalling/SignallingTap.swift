@@ -6,7 +6,7 @@ internal import Vocabulary
 ///
 /// A server cannot bypass it, and only classifies its frames for it (``CallServer/frame(of:)``). A message that the
 /// server passes on is met once, where it leaves for its receiver; a message for the server alone is met where it
-/// arrives; a transport frame, such as a ping, is met in each direction.
+/// arrives; what goes both ways without being passed on, such as a ping, is met in each direction.
 final class SignallingTap {
   let faults: SignallingFaults
   private let codec: SignallingCodec
@@ -165,9 +165,11 @@ final class SignallingTap {
   }
 
   private func isMet(_ type: String, isToClient: Bool) -> Bool {
-    switch codec.declaration(of: type)?.direction {
+    let declaration = codec.declaration(of: type)
+    return switch declaration?.direction {
     case .clientToServer: !isToClient
-    case .serverToClient, .both: isToClient
+    case .serverToClient: isToClient
+    case .both: isToClient || declaration?.isRelayed == false
     case nil: true
     }
   }

@@ -116,10 +116,20 @@ enum PeerChecks {
       guard let need = setting.need, let span = peer.settings.span(of: setting.name), reading.isOwn(span) else {
         continue
       }
-      let problem =
-        peer.settings.flag(need) == true ? nil : "'\(setting.name)' changes nothing: it needs \(need): true"
-      reading.note(fault: problem, key: setting.name, at: span)
+      reading.note(fault: problem(of: setting, needing: need, peer, profile), key: setting.name, at: span)
     }
+  }
+
+  /// Returns why a setting changes nothing; nil if what it needs is there.
+  private static func problem(
+    of setting: ParameterDeclaration, needing need: String, _ peer: Scenario.Peer, _ profile: ProfileVocabulary
+  ) -> String? {
+    let isFlag = profile.settings.first { $0.name == need }?.type == .flag
+    let isMet =
+      need == ParameterDeclaration.video
+      ? peer.video != nil : isFlag ? peer.settings.flag(need) == true : peer.settings.text(need) ?? "none" != "none"
+    let remedy = need == ParameterDeclaration.video ? "video: {}" : isFlag ? "\(need): true" : need
+    return isMet ? nil : "'\(setting.name)' changes nothing: it needs \(remedy)"
   }
 
   private static func checkServers(of peer: Scenario.Peer, _ topology: Topology, _ reading: inout Reading) {

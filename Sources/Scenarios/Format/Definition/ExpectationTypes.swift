@@ -228,6 +228,13 @@ struct ExpectationVariant: Sendable {
     }
     let unknown = payload.codes.filter { !legal.contains($0.value) }
     for code in unknown {
+      if let unseen = peer?.vocabulary.profile?.unseenCodes.first(where: { $0.name == code.value }) {
+        let message = "no client sees the code '\(code.value)': \(unseen.summary)"
+        reading.report(
+          .unknownEndCode, message, at: code.span, hint: "expect what the app is told, one of its own codes",
+          explain: "codes")
+        continue
+      }
       reading.reportUnknown(.unknownEndCode, "end code", code.value, among: legal, at: code.span, explain: "codes")
     }
     return unknown.isEmpty ? .ends(payload) : nil

@@ -118,6 +118,7 @@ enum EffectReader {
         hint: "leave one of the two out")
       return nil
     }
+    checkUsers(of: declaration, arguments, by: peer, &reading)
     if name == CommonVocabulary.switchNetwork.name, let to = arguments.text("to"), !peer.interfaces.contains(to) {
       let span = arguments.span(of: "to") ?? text.span
       reading.reportUnknown(.unknownInterface, "interface of \(peerName)", to, among: peer.interfaces, at: span)
@@ -127,6 +128,21 @@ enum EffectReader {
       guard DataChannelChecks.check(arguments, of: name, by: peer, at: text.span, &reading) else { return nil }
     }
     return .action(peer: peerName, name: name, arguments: arguments)
+  }
+
+  /// Reports users whom an action cannot reach: they are in another product.
+  private static func checkUsers(
+    of declaration: ActionDeclaration, _ arguments: Arguments, by peer: Scope.PeerNames, _ reading: inout Reading
+  ) {
+    guard let own = peer.profile else { return }
+    for parameter in declaration.parameters where [.peer, .peers].contains(parameter.type) {
+      for user in arguments.texts(parameter.name) ?? [] {
+        guard let other = reading.scope.peer(user)?.profile, other != own, let span = arguments.span(of: parameter.name)
+        else { continue }
+        let message = "\(peer.name) reaches no '\(user)': one is in \(own), and the other in \(other)"
+        reading.report(.ineffective, message, at: span, hint: "name a peer of the profile \(own)")
+      }
+    }
   }
 
   private static func isWord(_ text: String) -> Bool {

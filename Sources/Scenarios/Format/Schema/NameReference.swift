@@ -78,6 +78,7 @@ struct NameReference: Sendable {
     }
     entries += vocabulary.endCodes.map { ($0.name, "end code of \(owner)\(blame($0)): \($0.summary)\n") }
     entries += vocabulary.errorCodes.map { ($0.name, "error code of \(owner): \($0.summary)\n") }
+    entries += vocabulary.unseenCodes.map { ($0.name, "code of \(owner) that no client sees: \($0.summary)\n") }
     entries += vocabulary.allValues.flatMap { Self.entries($0, of: owner) }
     entries += vocabulary.events.map { event in
       let whom = event.scope == .remote ? ", about each remote user" : ""
