@@ -20,8 +20,8 @@ public struct ParameterDeclaration: Sendable {
   public let provenance: Provenance
   /// The meaning for checks, or nil.
   public let role: Role?
-  /// The setting without which this one changes nothing, a flag that must be true or a choice other than `none`;
-  /// ``video`` for the peer's own; or nil.
+  /// The setting, or the other argument of the action, without which this one changes nothing: a flag that must be true,
+  /// or a value other than `none`; ``video`` for the peer's own; or nil.
   public let need: String?
   /// The flag among the settings, or the other argument of the action, beside which this one cannot be set, or nil.
   public let bar: String?

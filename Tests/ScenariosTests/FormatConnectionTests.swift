@@ -216,7 +216,8 @@ import Vocabulary
     #expect(servers(load(["single", "single"], topology: hub)) == ["hub signalling single", "stun stun "])
     #expect(
       problems(load(["single", "mesh"], topology: hub)) == [
-        "E231 'hub' could be a server of single or of mesh; write profile: single, or profile: mesh"
+        "E231 'hub' could be a server of single or of mesh; write profile: single, or profile: mesh",
+        "W414 alice reaches no 'bob': one is in single, and the other in mesh; name a peer of the profile single",
       ])
     let owned = load(["single", "mesh"], topology: "servers: { hub: { kind: signalling, profile: mesh } }")
     #expect(

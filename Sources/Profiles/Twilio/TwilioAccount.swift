@@ -13,7 +13,7 @@ struct TwilioAccount {
   func perform(_ action: UserAction) throws(ActionError) {
     let values = action.values
     var fields: [(String, JSON?)] = [("room", values.text("room").map(JSON.string))]
-    func seconds(_ name: String) -> JSON? { values.duration(name).map { .integer(Int64($0.seconds)) } }
+    func seconds(_ name: String) -> JSON? { values.duration(name).map { .integer(Int64($0.seconds.rounded(.up))) } }
     switch action.name {
     case "create-room":
       fields += [

@@ -102,6 +102,7 @@ public final class TwilioApp: CallApp {
     guard let track = TwilioLocalAudioTrack(sdk, name: name) else {
       throw ActionError("the user does not permit recording")
     }
+    wantsMicrophone = true
     furtherTracks.append(track)
     participant.publishAudioTrack(track)
     show()
@@ -122,13 +123,19 @@ public final class TwilioApp: CallApp {
     publishWhatIsWanted()
   }
 
-  /// The user turns the microphone off, and not one of its tracks.
+  /// The user turns the microphone off or on, and not one of its tracks.
   private func switchFurtherTracks() {
-    if !wantsMicrophone, settings.off == .unpublish, let participant = room?.localParticipant {
-      for track in furtherTracks { participant.unpublishAudioTrack(track) }
-      furtherTracks = []
+    guard settings.off == .unpublish, let participant = room?.localParticipant else {
+      for track in furtherTracks { track.isEnabled = wantsMicrophone }
+      return
     }
-    for track in furtherTracks { track.isEnabled = wantsMicrophone }
+    if !wantsMicrophone { for track in furtherTracks { participant.unpublishAudioTrack(track) } }
+    guard wantsMicrophone else { return }
+    for index in furtherTracks.indices where !furtherTracks[index].isInRoom {
+      guard let track = TwilioLocalAudioTrack(sdk, name: furtherTracks[index].name) else { continue }
+      furtherTracks[index] = track
+      participant.publishAudioTrack(track)
+    }
   }
 
   private var hasCamera: Bool {
@@ -198,9 +205,6 @@ extension TwilioApp: TwilioRoomDelegate, TwilioLocalParticipantDelegate, TwilioC
   public func roomDidConnect(room: TwilioRoom) {
     guard room === self.room else { return }
     room.localParticipant?.delegate = self
-    // What the server has refused already.
-    if microphone?.isInRoom == false { microphone = nil }
-    if camera?.isInRoom == false { camera = nil }
     publishWhatIsWanted()
   }
 
@@ -211,9 +215,10 @@ extension TwilioApp: TwilioRoomDelegate, TwilioLocalParticipantDelegate, TwilioC
   public func localParticipantDidFailToPublish(
     participant: TwilioLocalParticipant, track: TwilioLocalTrack, error: TwilioError
   ) {
-    if track === microphone { microphone = nil }
+    // What is refused is off: the user may turn it on again.
+    if track === microphone { (microphone, wantsMicrophone) = (nil, false) }
     furtherTracks.removeAll { $0 === track }
-    if track === camera { camera = nil }
+    if track === camera { (camera, wantsCamera) = (nil, false) }
     show()
   }
 

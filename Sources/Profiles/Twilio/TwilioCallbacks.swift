@@ -6,6 +6,13 @@ internal import VirtualPeer
 struct TwilioCallbacks {
   private let environment: PeerEnvironment
   private let queue: CallbackQueue
+  /// Keeps the callbacks about tracks of a room until it is connected; nil for none.
+  private var gate: Gate?
+
+  private final class Gate {
+    var isOpen = false
+    var held: [() -> Void] = []
+  }
 
   init(_ environment: PeerEnvironment) {
     self.environment = environment
@@ -27,9 +34,29 @@ struct TwilioCallbacks {
     }
   }
 
+  /// Returns the callbacks of one room. Those about tracks wait for ``open()``.
+  func ofRoom() -> TwilioCallbacks {
+    var callbacks = self
+    callbacks.gate = Gate()
+    return callbacks
+  }
+
+  /// Lets the callbacks about tracks come, those first that have waited: the room is connected.
+  func open() {
+    gate?.isOpen = true
+    let held = gate?.held ?? []
+    gate?.held = []
+    for call in held { call() }
+  }
+
+  private func post(_ call: @escaping () -> Void) {
+    guard let gate, !gate.isOpen else { return queue.post(call) }
+    gate.held.append { [queue] in queue.post(call) }
+  }
+
   /// Calls a callback about a track.
   func track(_ name: String, error: String? = nil, _ handler: @escaping () -> Void = {}) {
-    queue.post { [environment] in
+    post { [environment] in
       environment.trace.set("track.callback.error", error ?? "none")
       environment.trace.set("track.callback", name)
       handler()
@@ -43,7 +70,7 @@ struct TwilioCallbacks {
   ///
   /// - Parameter count: the number of messages so far.
   func message(_ message: DataChannelMessage, from identity: String?, count: Int) {
-    queue.post { [environment] in
+    post { [environment] in
       let trace = environment.trace
       trace.set("data-track.sender", users: identity.map { [$0] } ?? [])
       trace.set("data-track.bytes", message.byteCount)

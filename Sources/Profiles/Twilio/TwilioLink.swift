@@ -23,6 +23,8 @@ final class TwilioLink {
   }
 
   /// The time for the WebSocket to open.
+  /// The longest wait that a busy server may ask for, in ms: a year, which no run lasts.
+  private static let longestWait: Int64 = 31_536_000_000
   private static let openTimeout = Interval.seconds(15)
   /// The time for the answer to a hello, and the number of hellos.
   private static let (welcomeTimeout, helloLimit) = (Interval.seconds(5), 3)
@@ -138,8 +140,8 @@ final class TwilioLink {
     hellos = 0
     cookie = busy["cookie"]?.string
     let retryAfter = busy["retryAfter"]?.integer ?? -1
-    guard (0...3_600_000).contains(retryAfter) else { return end(.serverBusy) }
-    let delay = Interval.milliseconds(retryAfter)
+    guard retryAfter >= 0 else { return end(.serverBusy) }
+    let delay = Interval.milliseconds(min(retryAfter, Self.longestWait))
     guard busy["keepAlive"]?.flag ?? false else { return end(.busyWait, retryAfter: delay) }
     state = .waiting
     start(delay) { $0.sendHello() }

@@ -24,9 +24,14 @@ final class TwilioQualityLevels {
       others[sid] = level
     }
     told = (local, others)
+    show(remotes)
+  }
+
+  private func show(_ remotes: [TwilioRemoteParticipant]) {
+    guard isIn else { return }
     showLocal()
     for remote in remotes {
-      guard let level = others[remote.sid], shown.remotes[remote.sid] != level else { continue }
+      guard let level = told.remotes[remote.sid], shown.remotes[remote.sid] != level else { continue }
       shown.remotes[remote.sid] = level
       trace.to(remote.identity).set("participant.network-quality", level)
       callbacks.room("remoteParticipantNetworkQualityLevelDidChange", participant: remote.identity)
@@ -36,9 +41,9 @@ final class TwilioQualityLevels {
   private static func level(_ number: Int64) -> Int? { (0...5).contains(number) ? Int(number) : nil }
 
   /// Notes that this participant is in the room.
-  func enter() {
+  func enter(_ remotes: [TwilioRemoteParticipant]) {
     (isIn, isReconnecting) = (true, false)
-    showLocal()
+    show(remotes)
   }
 
   /// Notes that signalling or media is lost: the level is 0 until both are back.

@@ -44,7 +44,12 @@ extension TwilioRoom {
     let publication = tracks.remove(at: index)
     publication.track.room = nil
     attempt("53400") { () throws(SessionError) in
-      if let sender = publication.sender { try connection?.stop(sender) }
+      guard let connection, let sender = publication.sender else { return }
+      // Without a track there is still a section, for the tracks of others.
+      if !connection.transceivers.contains(where: { $0.id != sender }) {
+        try connection.addTransceiver(.audio, TransceiverInit(direction: .recvonly))
+      }
+      try connection.stop(sender)
     }
   }
 

@@ -85,7 +85,7 @@ public final class TwilioRoom {
     token = options.token
     environment = sdk.environment
     settings = sdk.settings
-    callbacks = sdk.callbacks
+    callbacks = sdk.callbacks.ofRoom()
     self.delegate = delegate
     self.sdk = sdk
     self.number = number
@@ -180,8 +180,9 @@ public final class TwilioRoom {
       retryTimer = environment.clock.schedule(after: retryAfter) { [weak self] in self?.openLink() }
       return
     }
-    if reason == .serverBusy { return end("53006", on: "failure") }
-    guard session != nil, state != "connecting" else { return end("53000", on: "failure") }
+    guard session != nil, state != "connecting" else {
+      return end(reason == .serverBusy ? "53006" : "53000", on: "failure")
+    }
     lose("53001")
     // The wait before an attempt: 80 ms, half as much again each time, at most 10 s, and anything up to that.
     let limit = min(80 * Self.power(1.5, attempts), 10_000)
@@ -393,15 +394,16 @@ public final class TwilioRoom {
       trace.enter("room.state", "connected", on: "connected, and media")
       wasConnected = true
       tell("roomDidConnect") { $0.roomDidConnect(room: $1) }
+      callbacks.open()
       roster.enter()
-      quality.enter()
+      quality.enter(roster.remotes)
       if Defect.muteCompletesLate.isPlanted { completeMute() }
     case "reconnecting":
       sessionTimer?.cancel()
       cause = nil
       trace.enter("room.state", "connected", on: "signalling and media back")
       tell("roomDidReconnect") { $0.roomDidReconnect(room: $1) }
-      quality.enter()
+      quality.enter(roster.remotes)
     default: break
     }
     if let list = listAfterOutage {

@@ -47,6 +47,7 @@ struct TwilioRoomRules {
       seconds("unused_room_timeout", timeouts, \.unusedTimeout)
     else { return (rules, "an empty or unused room ends after 1 to 60 minutes") }
     rules.publishedTracks = request["max_published_tracks"]?.integer
+    guard rules.publishedTracks ?? 1 >= 1 else { return (rules, "a participant may publish 1 track or more") }
     rules.isAudioOnly = request["audio_only"]?.flag ?? false
     let word = request["video_codec"]?.string
     rules.videoCodec = videoCodecs.first { $0.word == word }?.name

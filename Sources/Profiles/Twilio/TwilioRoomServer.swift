@@ -375,6 +375,7 @@ public final class TwilioRoomServer: CallServer {
       guard Self.problem(room: name, identity: "-") == nil else {
         return "a room's name has 1 to \(TwilioRoomRules.longestName) letters, and no control characters"
       }
+      guard policy.mayCreate(beside: rooms) else { return "53119: the account has as many rooms as it may have" }
       let (rules, problem) = TwilioRoomRules.read(request)
       if let problem { return problem }
       let room = makeRoom(named: name, rules: rules)

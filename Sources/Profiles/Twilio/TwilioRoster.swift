@@ -50,6 +50,14 @@ final class TwilioRoster {
   }
 
   private func update(_ remote: TwilioRemoteParticipant) {
+    // Who comes, changes or leaves before this participant is in the room is in the list, or not.
+    guard isIn else {
+      let isKnown = remotes.contains { $0.sid == remote.sid && $0.revision >= remote.revision }
+      guard !isKnown else { return }
+      remotes.removeAll { $0.sid == remote.sid }
+      if remote.state != "disconnected" { remotes.append(remote) }
+      return
+    }
     guard let index = remotes.firstIndex(where: { $0.sid == remote.sid }) else {
       guard remote.state != "disconnected" else { return }
       remotes.append(remote)

@@ -48,10 +48,13 @@ struct TwilioServerPolicy {
   func problem(creating creates: Bool, beside rooms: [TwilioServerRoom]) -> String? {
     if creates, !allowsAdHoc { return "53106" }
     if let refusal, refusal.refusesConnect(creating: creates) { return refusal.rawValue }
-    if creates, let roomQuota, rooms.count >= roomQuota { return "53119" }
+    if creates, !mayCreate(beside: rooms) { return "53119" }
     if let participantQuota, rooms.reduce(0, { $0 + $1.participants.count }) >= participantQuota { return "53206" }
     return nil
   }
+
+  /// Whether the account may have one more room.
+  func mayCreate(beside rooms: [TwilioServerRoom]) -> Bool { roomQuota.map { rooms.count < $0 } ?? true }
 
   /// Takes a request of an operator; false for one of another kind.
   mutating func take(_ request: MessageContent) -> Bool {

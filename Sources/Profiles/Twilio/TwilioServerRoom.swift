@@ -80,15 +80,17 @@ final class TwilioServerRoom {
       let list = wanted["tracks"]?.array
     else { return false }
     participant.tracksRevision = revision
+    let wanted = list.compactMap(TwilioParticipant.Track.init)
+    let kept = participant.tracks.filter { track in wanted.contains { $0.id == track.id } }
     var tracks: [TwilioParticipant.Track] = []
-    for entry in list {
-      guard var track = TwilioParticipant.Track(entry) else { continue }
-      if var known = participant.tracks.first(where: { $0.id == track.id }) {
+    for var track in wanted {
+      if var known = kept.first(where: { $0.id == track.id }) {
         if track.error == nil { known.isEnabled = track.isEnabled }
         tracks.append(known)
         continue
       }
-      track.error = track.error ?? problem(of: track, participant, beside: tracks, refusing: refusal)
+      let others = kept + tracks.filter { new in !kept.contains { $0.id == new.id } }
+      track.error = track.error ?? problem(of: track, participant, beside: others, refusing: refusal)
       if track.error == nil {
         publications += 1
         track.sid = "MT\(sid.dropFirst(2))-\(publications)"

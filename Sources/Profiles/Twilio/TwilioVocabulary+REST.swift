@@ -35,8 +35,9 @@ extension TwilioApp {
       "set-busy",
       [
         ParameterDeclaration("busy", .flag, required: true, "whether the server answers that it is busy"),
-        ParameterDeclaration("retry-after", .duration, "when clients may ask again; never without it"),
-        ParameterDeclaration("keep-alive", .flag, "whether they ask again on the same WebSocket; false"),
+        ParameterDeclaration("retry-after", .duration, "when clients may ask again; never without it", needing: "busy"),
+        ParameterDeclaration(
+          "keep-alive", .flag, "whether they ask again on the same WebSocket; false", needing: "retry-after"),
       ], "Make the server refuse new links for lack of capacity, or take them again."),
     ActionDeclaration(
       "set-quota",
@@ -52,7 +53,7 @@ extension TwilioApp {
           "code", .choice(["none"] + TwilioRefusal.allCases.map(\.rawValue)), required: true,
           "the code with which it refuses: connects (53103 those that create the room, 53104, 53124, 53500, 53501), "
             + "descriptions (53401), resumptions (53204), restarts of ICE (53408), or publications (53305)")
-      ], "Make the service refuse what one code stands for, or take it again."),
+      ], "Make the service refuse what one code stands for, in place of what it refused before."),
   ]
 
   private static let room = ParameterDeclaration(

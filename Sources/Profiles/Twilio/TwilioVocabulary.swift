@@ -23,7 +23,9 @@ extension TwilioApp {
         "token", .choice(TwilioToken.Kind.allCases.map(\.rawValue)), "what is wrong with the token; valid"),
       ParameterDeclaration("token-ttl", .duration, "how long the token is valid; 24h, and more is refused"),
       ParameterDeclaration("mic-at-connect", .flag, "whether the microphone is on when the user connects; true"),
-      ParameterDeclaration("camera-at-connect", .flag, "whether the camera is on when the user connects; true"),
+      ParameterDeclaration(
+        "camera-at-connect", .flag, "whether the camera is on when the user connects; true",
+        needing: ParameterDeclaration.video),
       ParameterDeclaration("mic-name", .text, "the name of the microphone's track; mic", provenance: .documented),
       ParameterDeclaration(
         "turn-off", .choice(OffPolicy.allCases.map(\.rawValue)),

@@ -65,6 +65,7 @@ import Vocabulary
 
   @Test func `a track is published again under another sid`() throws {
     let world = try TwilioWorld()
+    world.connect("bob")
     world.connect("alice")
     world.perform("alice", "mic-off")
     world.run(for: .seconds(1))
@@ -74,6 +75,20 @@ import Vocabulary
     let sids = world.values("alice", "mic.sid").filter { $0 != "none" }
     #expect(Set(sids).count == 2)
     #expect(world.value("alice", "mic.open") == "true")
+  }
+
+  @Test func `the audio unit stops while no track of sound is in the room`() throws {
+    let world = try TwilioWorld()
+    world.connect("alice")
+    #expect(world.value("alice", "audio.unit") == "running")
+    world.perform("alice", "mic-off")
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "audio.unit") == "stopped")
+    world.connect("bob")
+    #expect(world.value("alice", "audio.unit") == "running" && world.value("alice", "mic.open") == "false")
+    world.perform("bob", "disconnect")
+    world.run(for: .seconds(1))
+    #expect(world.value("alice", "audio.unit") == "stopped")
   }
 
   @Test(arguments: ["unpublish", "disable"])

@@ -5,10 +5,11 @@ extension KeyCases {
   /// Alice and Bob in one room on one network.
   private static func room(
     alice: String = "", bob: String = "", before: String = "", timeline: String = "", rest: String = "",
-    talk: String = "2s"
+    talk: String = "2s", limit: String = "60s"
   ) -> String {
     KeyWorld.joined(
-      "twilio", to: "room", "daily", alice: alice, bob: bob, before: before, timeline: timeline, rest: rest, talk: talk)
+      "twilio", to: "room", "daily", alice: alice, bob: bob, before: before, timeline: timeline, rest: rest, talk: talk,
+      limit: limit)
   }
 
   private static func action(_ name: String, at time: String, _ what: String, in template: String) -> KeyCase {
@@ -17,6 +18,12 @@ extension KeyCases {
 
   private static let inRoom = room(timeline: "<>")
   private static let ahead = room(before: "<>")
+  private static let silent = ", settings: { mic-at-connect: false }"
+  private static func filmed(creating rules: String) -> String {
+    room(
+      alice: ", video: { size: 160x120, codecs: [H264] }", bob: ", video: { size: 160x120 }",
+      before: "  - { at: 20ms, do: bob.create-room, room: daily, \(rules) }")
+  }
   private static func filmed(_ timeline: String) -> String {
     room(alice: ", video: { size: 160x120 }", bob: ", video: { size: 160x120 }", timeline: timeline)
   }
@@ -85,6 +92,34 @@ extension KeyCases {
     KeyCase(
       "twilio action create-room.max-participants", ["1", "2"],
       room(before: "  - { at: 20ms, do: bob.create-room, room: daily, max-participants: <> }")),
+    KeyCase(
+      "twilio action create-room.max-participant-duration", ["600s", "610s"],
+      room(
+        alice: silent, bob: silent,
+        before: "  - { at: 20ms, do: bob.create-room, room: daily, max-participant-duration: <> }", talk: "620s", limit: "15min")),
+    KeyCase(
+      "twilio action create-room.max-published-tracks", ["1", "2"],
+      room(
+        before: "  - { at: 20ms, do: bob.create-room, room: daily, max-published-tracks: <> }",
+        timeline: "  - { at: 1s, do: alice.publish, track-name: more }")),
+    KeyCase(words: "twilio action create-room.audio-only", filmed(creating: "audio-only: <>")),
+    KeyCase(words: "twilio action create-room.video-codec", filmed(creating: "video-codec: <>")),
+    KeyCase(
+      "twilio action create-room.empty-room-timeout", ["1min", "2min"],
+      room(
+        alice: silent, bob: silent,
+        before: "  - { at: 20ms, do: bob.create-room, room: daily, empty-room-timeout: <> }",
+        timeline: """
+            - { at: 1s, do: alice.disconnect }
+            - { at: 1s, do: bob.disconnect }
+            - { at: 70s, do: bob.create-room, room: daily, refused: true }
+          """, talk: "80s", limit: "5min")),
+    KeyCase(
+      "twilio action create-room.unused-room-timeout", ["1min", "2min"],
+      room(
+        alice: silent, bob: silent,
+        before: "  - { at: 20ms, do: bob.create-room, room: weekly, unused-room-timeout: <> }",
+        timeline: "  - { at: 70s, do: bob.create-room, room: weekly, refused: true }", talk: "80s", limit: "5min")),
     action("complete-room", at: "1s", "bob.complete-room, room: daily", in: inRoom),
     KeyCase(
       "twilio action complete-room.room", ["daily", "weekly"],
@@ -100,6 +135,22 @@ extension KeyCases {
     KeyCase(
       words: "twilio action set-busy.keep-alive",
       room(before: "  - { at: 20ms, do: bob.set-busy, busy: true, retry-after: 500ms, keep-alive: <> }")),
+    action("set-quota", at: "20ms", "bob.set-quota, what: rooms, count: 0", in: ahead),
+    KeyCase(
+      words: "twilio action set-quota.what", room(before: "  - { at: 20ms, do: bob.set-quota, what: <>, count: 1 }")),
+    KeyCase(
+      "twilio action set-quota.count", ["0", "1"],
+      room(before: "  - { at: 20ms, do: bob.set-quota, what: participants, count: <> }")),
+    action("set-refusal", at: "20ms", "bob.set-refusal, code: \"53104\"", in: ahead),
+    // A track, a resumption and a restart of ICE.
+    KeyCase(
+      words: "twilio action set-refusal.code",
+      room(
+        before: "  - { at: 20ms, do: bob.set-refusal, code: \"<>\" }",
+        timeline: """
+            - { at: 1200ms, do: alice.publish, track-name: more }
+            - { at: 1500ms, fault: link.down, link: a, for: 17s }
+          """, talk: "40s")),
   ]
 
   private static let settingsOfTwilio: [KeyCase] = [

@@ -31,12 +31,12 @@ enum KeyWorld {
   /// Both on one network, and in one place of a product whose server and argument have the same name.
   static func joined(
     _ profile: String, to server: String, _ place: String, alice: String, bob: String, before: String,
-    timeline: String, rest: String = "", talk: String
+    timeline: String, rest: String = "", talk: String, limit: String = "60s"
   ) -> String {
     """
     callsim: 1
     id: t
-    limits: { virtual: 60s }
+    limits: { virtual: \(limit) }
     \(rest)
     topology:
       networks: { lan: { cidr: 10.0.0.0/24 } }

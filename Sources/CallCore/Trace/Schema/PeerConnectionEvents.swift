@@ -78,6 +78,8 @@ package enum PeerConnectionEvents {
   package static let packetDiscarded = TraceEvent("packet.discarded", ("what", String.self), ("from", Endpoint.self))
   /// The content of a discarded packet that came on a stream after its session had closed it.
   package static let lateData = "data on a closed connection"
+  /// The content of a discarded packet that came before the keys of its connection.
+  package static let mediaBeforeKeys: StaticString = "media-before-keys"
   /// A packet of a session could not leave the device.
   package static let packetUnsent = TraceEvent("packet.unsent", ("reason", String.self))
 }

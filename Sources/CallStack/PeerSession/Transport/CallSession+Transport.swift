@@ -38,7 +38,7 @@ extension CallSession {
     guard !isUnprotected else {
       return accept(datagram, on: path, byteCount: datagram.byteCount)
     }
-    guard hasKeys else { return discard("media-before-keys", on: path) }
+    guard hasKeys else { return discard(PeerConnectionEvents.mediaBeforeKeys, on: path) }
     if Defect.receptionCountedBeforeAuthentication.isPlanted {
       _ = media.receiveRTP(datagram, ecn: path.ecn, at: now, events: &events)
     }

@@ -235,6 +235,13 @@ struct ExpectationVariant: Sendable {
           explain: "codes")
         continue
       }
+      if peer?.vocabulary.profile?.errorCodes.contains(where: { $0.name == code.value }) == true {
+        let event = "\(payload.peer.value).\(EventPrefix.code)\(code.value)"
+        reading.report(
+          .unknownEndCode, "no call ends with '\(code.value)': the app raises it", at: code.span,
+          hint: "write count: \(event), eq: 1", explain: "codes")
+        continue
+      }
       reading.reportUnknown(.unknownEndCode, "end code", code.value, among: legal, at: code.span, explain: "codes")
     }
     return unknown.isEmpty ? .ends(payload) : nil

@@ -119,6 +119,14 @@ enum EffectReader {
       return nil
     }
     checkUsers(of: declaration, arguments, by: peer, &reading)
+    for parameter in declaration.parameters {
+      guard let need = parameter.need, let span = arguments.span(of: parameter.name) else { continue }
+      let isFlag = declaration.parameters.first { $0.name == need }?.type == .flag
+      guard isFlag ? arguments.flag(need) != true : arguments[need] == nil else { continue }
+      reading.report(
+        .ineffective, "'\(parameter.name)' changes nothing: it needs \(isFlag ? "\(need): true" : need)", at: span,
+        hint: "leave it out")
+    }
     if name == CommonVocabulary.switchNetwork.name, let to = arguments.text("to"), !peer.interfaces.contains(to) {
       let span = arguments.span(of: "to") ?? text.span
       reading.reportUnknown(.unknownInterface, "interface of \(peerName)", to, among: peer.interfaces, at: span)

@@ -60,6 +60,10 @@ final class Mute {
       }
       context.watch.listen(to: PeerEvents.actionRefused, of: peer.name) { _, action, _ in side.refused(action) }
       context.watch.listen(to: PeerEvents.callEnded, of: peer.name) { _, _ in side.set(nil) }
+      // A new instance of the app knows nothing of it.
+      context.watch.listen(to: PeerEvents.appState, of: peer.name) { _, state in
+        if state == AppState.terminated.rawValue { side.set(nil) }
+      }
       for subject in peer.connectionSubjects {
         context.watch.listen(to: PeerConnectionEvents.mediaSent, of: subject) { [unowned self] record, _, _, prefix in
           guard SyntheticPayload.hasSound(prefix: prefix), !side.isOver(at: record.time) else { return }

@@ -56,7 +56,7 @@ final class PeerTraffic {
   }
 
   /// What a session calls media that it cannot decrypt yet.
-  private static let mediaBeforeKeys = "media-before-keys"
+  private static let mediaBeforeKeys = PeerConnectionEvents.mediaBeforeKeys.description
 
   let peer: String
   private(set) var sent: [UInt32: Sent] = [:]

@@ -123,6 +123,15 @@ package struct MonitorContext {
   package var trace: Trace { watch.trace }
   package var alarms: Alarms { watch.alarms }
 
+  /// Returns whether a value is the initial one of what has no other yet, and so nothing that it took: what is there when
+  /// the run begins, or the first state of a machine.
+  func isInitial(_ value: String, of slot: Watch.Slot<TraceDatum>, named name: String, at now: Instant) -> Bool {
+    guard watch.eventCount(slot) == 1 else { return false }
+    if now == .zero { return true }
+    let machines = scenario.peers.flatMap { vocabulary(of: $0.name)?.machines ?? [] } + CommonVocabulary.machines
+    return machines.contains { $0.name == name && $0.states.first?.name == value }
+  }
+
   /// Returns the peer's main state machine; nil for a puppet.
   func mainMachine(of peer: String) -> StateMachine? { vocabulary(of: peer)?.machines.first }
 

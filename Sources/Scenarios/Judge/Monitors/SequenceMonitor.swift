@@ -87,8 +87,8 @@ final class SequenceMonitor: Monitor {
     }
     let step = sequence.steps[reached.count]
     guard value == step.value.value else {
-      // The initial value of a machine is not a step.
-      guard sequence.isStrict, context.watch.eventCount(slot) > 1 else { return others.append((value, now)) }
+      let isInitial = context.isInitial(value, of: slot, named: sequence.value.name, at: now)
+      guard sequence.isStrict, !isInitial else { return others.append((value, now)) }
       return ruling.decide(
         .fail, at: now, "\(value) at \(Wording.time(now)), where \(step.value.value) should have come",
         nearestMiss: progress)

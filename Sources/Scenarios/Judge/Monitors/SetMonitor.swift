@@ -49,8 +49,7 @@ final class SetMonitor: Monitor {
   private func take(_ value: String, at now: Instant, isHeld: Bool) {
     guard ruling.isOpen, !seen.contains(where: { $0.value == value }) else { return }
     let isWanted = set.contains.contains { $0.value == value }
-    // In a window that opens with the run, an initial value was not taken.
-    guard isWanted || isHeld || context.watch.eventCount(slot) > 1 else { return }
+    guard isWanted || isHeld || !context.isInitial(value, of: slot, named: set.value.name, at: now) else { return }
     seen.append((value, now))
     if set.isStrict, !isWanted {
       ruling.decide(.fail, at: now, "\(value) at \(Wording.time(now)), which is none of them", nearestMiss: list)
