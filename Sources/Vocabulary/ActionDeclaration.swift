@@ -20,8 +20,9 @@ public struct ParameterDeclaration: Sendable {
   public let provenance: Provenance
   /// The meaning for checks, or nil.
   public let role: Role?
-  /// The setting, or the other argument of the action, without which this one changes nothing: a flag that must be true,
-  /// or a value other than `none`; ``video`` for the peer's own; or nil.
+  /// What this one changes nothing without, or nil: for an argument another argument of the action, for a setting another
+  /// setting, an action of the user, or ``video``. A flag must be true, and a value other than `none`, or the one of
+  /// `NAME: VALUE`.
   public let need: String?
   /// The flag among the settings, or the other argument of the action, beside which this one cannot be set, or nil.
   public let bar: String?

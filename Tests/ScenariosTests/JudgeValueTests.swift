@@ -95,6 +95,24 @@ import VirtualPeer
     #expect(result.actual == "connecting at 1.50 s, where connected should have come")
   }
 
+  @Test(arguments: [true, false])
+  func `a strict expectation counts the first value of what had none`(isSequence: Bool) {
+    var sequence = Expectation.Sequence()
+    (sequence.value, sequence.isStrict) = (.of("alice", "callback", .text), true)
+    var step = Expectation.Sequence.Step()
+    step.value = Located("left")
+    sequence.steps = [step]
+    var set = Expectation.SetOf()
+    (set.value, set.contains, set.isStrict) = (sequence.value, [step.value], true)
+    let bench = JudgeBench(isSequence ? .sequence(sequence) : .set(set))
+    for (callback, time) in [("came", 1_000), ("left", 2_000)] {
+      bench.at(Int64(time))
+      bench.trace.write(PeerEvents.value("callback", String.self), bench.trace.subject("alice"), callback)
+    }
+    let result = bench.finish(at: 3_000)
+    #expect(result.verdict == .fail && result.time == .zero + .milliseconds(1_000))
+  }
+
   @Test func `a strict sequence allows nothing after its last step within the window`() {
     let steps: [(String, by: Int64?)] = [("calling", nil), ("ended", nil)]
     let open = JudgeBench(.sequence("alice", steps, strict: true))

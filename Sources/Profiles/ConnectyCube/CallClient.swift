@@ -18,6 +18,8 @@ public final class CallClient {
   private var random: RandomStream
   /// The ids of sessions that have ended: their late signals must not revive them.
   private var ended: Set<String> = []
+  /// Those of them that this user refused.
+  private var refused: Set<String> = []
   /// Who has left sessions before they were there, by hangUps that do not name the sender as who placed the call.
   private var leftEarly: [String: Set<String>] = [:]
   private var hasInitializedAudio = false
@@ -134,7 +136,9 @@ public final class CallClient {
   /// those that this user has accepted.
   private func mayBegin(with users: [String]) -> Bool {
     guard !sessions.isEmpty else { return true }
-    let isApart = sessions.allSatisfy { session in !users.contains { session.opponent($0) != nil } }
+    let isApart = sessions.allSatisfy { session in
+      !users.contains { session.opponent($0).map { !$0.isClosed } ?? false }
+    }
     return settings.keepsSeveralSessions && isApart && sessions.allSatisfy(\.isAccepted)
   }
 
@@ -354,6 +358,8 @@ public final class CallClient {
       return ignore(signal, "unknown session")
     }
     if leftEarly.removeValue(forKey: signal.sessionID)?.contains(initiator) == true { ended.insert(signal.sessionID) }
+    // Who did not hear of it goes on calling.
+    if refused.contains(signal.sessionID) { return refuse(signal, to: [sender]) }
     guard !ended.contains(signal.sessionID) || Defect.endedCallRevived.isPlanted else {
       return ignore(signal, "session is over")
     }
@@ -366,17 +372,16 @@ public final class CallClient {
       trace.raise(isInitialized ? "cc.too_many_participants" : "cc.not_initialized")
       return
     }
-    if let callKit, callKit.isDeclined(signal.sessionID) {
-      ended.insert(signal.sessionID)
-      return refuse(signal, from: sender)
-    }
     let others = members.filter { $0 != environment.userID }
+    if let callKit, callKit.isDeclined(signal.sessionID) {
+      return refuse(signal, to: others)
+    }
     guard mayBegin(with: others) else {
       trace.set("callback.session", signal.sessionID)
       trace.notify(SessionCallback.didReceiveNewSession.rawValue)
       trace.raise("cc.busy")
-      ended.insert(signal.sessionID)
-      return refuse(signal, from: sender)
+      callKit?.refused(signal.sessionID)
+      return refuse(signal, to: others)
     }
     hurryRecorders(of: others)
     let session = ConnectyCubeSession(
@@ -391,12 +396,14 @@ public final class CallClient {
     callKit?.incoming(session)
   }
 
-  private func refuse(_ signal: CallSignal, from user: String) {
+  private func refuse(_ signal: CallSignal, to users: [String]) {
+    ended.insert(signal.sessionID)
+    refused.insert(signal.sessionID)
     var refusal = CallSignal(.reject, sessionID: signal.sessionID)
     refusal.initiator = signal.initiator
     refusal.isVideo = signal.isVideo
     refusal.opponents = signal.opponents
-    send(refusal, to: user)
+    for user in users { send(refusal, to: user) }
   }
 
   // MARK: The end
@@ -405,6 +412,7 @@ public final class CallClient {
     guard let index = sessions.firstIndex(where: { $0 === session }) else { return }
     if sessions.count > 1 { tell(session) }
     ended.insert(session.id)
+    if session.wasRejected { refused.insert(session.id) }
     session.enter(.closed, on: event)
     sessions.remove(at: index)
     if let recorder = session.recorder { close(recorder) }

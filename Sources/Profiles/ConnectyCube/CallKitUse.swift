@@ -103,6 +103,13 @@ final class CallKitUse {
     }
   }
 
+  /// The app refuses a call that rings already, for it has another one.
+  func refused(_ id: String) {
+    awaited.removeValue(forKey: id)?.cancel()
+    answered.remove(id)
+    callKit.reportCall(id, endedWith: .failed)
+  }
+
   func isDeclined(_ id: String) -> Bool { declined.contains(id) }
 
   /// Takes a session that has come: it was announced by a push, or is reported now.
@@ -159,6 +166,8 @@ final class CallKitUse {
     }
     if let session { client.end(session, takeUserInfo()) }
     isEnding = false
+    // Another call keeps the audio.
+    guard !callKit.hasCall(besides: id) else { return }
     if settings.resetsAudio { resetAudio() }
     if settings.audioDeinitialization == .endAction || !callKit.isAudioActive { client.audio.deinitialize() }
   }

@@ -40,6 +40,8 @@ public final class ConnectyCubeSession {
   private var settings: ConnectyCubeSettings { client.settings }
   var isInitiator: Bool { initiator == environment.userID }
   /// Whether a call ended before this user accepted or refused it.
+  /// Whether this user refused it.
+  var wasRejected: Bool { lastCode == Self.rejectedByMe }
   var wasMissed: Bool { state == .closed && !isAccepted && lastCode != Self.rejectedByMe }
 
   /// - Parameter others: The ids of the other users.
@@ -121,9 +123,7 @@ public final class ConnectyCubeSession {
   /// Refuses the call.
   public func rejectCall(_ userInfo: [JSON.Member] = []) {
     guard state != .closed else { return }
-    for opponent in opponents where opponent.id == initiator || opponent.pendingOffer != nil {
-      send(.reject, to: opponent, userInfo)
-    }
+    for opponent in opponents where !opponent.isClosed { send(.reject, to: opponent, userInfo) }
     lastCode = Self.rejectedByMe
     for opponent in opponents { opponent.close(callbacks: [], on: "rejectCall") }
     close(on: "rejectCall")
@@ -247,7 +247,9 @@ public final class ConnectyCubeSession {
       pickUp(on: "acceptedByUser")
     case .accept: accepted(signal, by: opponent)
     case .reject:
-      guard opponent.dialledOffer != nil || Defect.refusalObeyedByCallee.isPlanted else {
+      // A callee refuses the call for all who are called, and never for who calls.
+      let isFellow = opponent.id != initiator && !isInitiator && !opponent.isConnecting
+      guard opponent.dialledOffer != nil || isFellow || Defect.refusalObeyedByCallee.isPlanted else {
         return reject(signal, "nothing was offered")
       }
       trace.raise("cc.rejected")

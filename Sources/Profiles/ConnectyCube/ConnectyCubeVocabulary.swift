@@ -39,7 +39,8 @@ extension ConnectyCubeApp {
       ValueDeclaration("screen.shared", .flag, "The app sends its screen in place of the camera's pictures."),
       ValueDeclaration(
         "remote-audio.muted", .flag, of: .remote, "This user disabled that user's audio track on this device."),
-      ValueDeclaration("user-info", .text, of: .remote, "What that user's app added to its last signal that had any."),
+      ValueDeclaration(
+        "user-info", .text, of: .remote, "what that user's app added to its last signal that had any; none"),
       ValueDeclaration("opponent.session.id", .text, of: .remote, "The id of the last session with that user."),
       ValueDeclaration("callback.session", .text, "The id of the session that the last callback is about."),
       .callsBeside,
@@ -80,13 +81,14 @@ extension ConnectyCubeApp {
       ParameterDeclaration(
         "audio-bandwidth", .rate, "a b=AS line in the audio section of descriptions; none", provenance: .documented),
       ParameterDeclaration(
-        "video-bandwidth", .rate, "a b=AS line in the video section of descriptions; none", provenance: .documented),
+        "video-bandwidth", .rate, "a b=AS line in the video section of descriptions; none", provenance: .documented,
+        needing: ParameterDeclaration.video),
       ParameterDeclaration(
         "audio-mode", .choice([ConnectyCubeSettings.voiceChat, ConnectyCubeSettings.videoChat]),
         "the mode of the audio session; voice-chat", provenance: .documented),
       ParameterDeclaration(
         "airplay", .flag, "give the audio session the option allowAirPlay, of use in the mode video-chat; false",
-        provenance: .documented),
+        provenance: .documented, needing: "audio-mode: video-chat"),
       ParameterDeclaration(
         "dtls", .flag, "use DTLS-SRTP; false sends media in cleartext, to users who do the same; true",
         provenance: .documented),

@@ -49,6 +49,8 @@ final class Opponent: PeerConnectionDelegate {
     self.trace = trace
     state = .unknown
     trace.set("opponent.session.id", session.id)
+    trace.set("remote-audio.muted", false)
+    trace.set("user-info", "none")
     enter(.new, on: "session")
   }
 

@@ -45,7 +45,8 @@ extension ConnectyCubeApp {
       "low-performance", .flag, "the device is one of those on which the SDK has no recorder; false",
       provenance: .documented),
     ParameterDeclaration(
-      "recorder-space", .byteSize, "the space that the device has for a recording, which fails beyond; unlimited"),
+      "recorder-space", .byteSize, "the space that the device has for a recording, which fails beyond; unlimited",
+      needing: "start-recording"),
   ]
 
   static let recorderEvents = [

@@ -46,7 +46,8 @@ extension TwilioRoom {
     attempt("53400") { () throws(SessionError) in
       guard let connection, let sender = publication.sender else { return }
       // Without a track there is still a section, for the tracks of others.
-      if !connection.transceivers.contains(where: { $0.id != sender }) {
+      let others = connection.transceivers.filter { $0.id != sender }
+      if !others.contains(where: { $0.sender.track != nil || $0.direction.receives }) {
         try connection.addTransceiver(.audio, TransceiverInit(direction: .recvonly))
       }
       try connection.stop(sender)

@@ -74,7 +74,8 @@ final class VonageCalls {
       isEnding = true
       defer { isEnding = false }
       if ringing?.id == action.callID { ringing = nil } else { app.end(action.callID) }
-      resetAudio()
+      // Another call keeps the audio.
+      if !callKit.hasCall(besides: action.callID) { resetAudio() }
       if !callKit.isAudioActive { takeDownAudio() }
     // The system takes the audio of a call that is held, and gives it back.
     case .setHeld: break

@@ -376,7 +376,7 @@ public final class VonageServer: CallServer {
     let signal = VonageSignal(type: type, data: data, to: message["to"]?.string)
     var code = signal.problem.flatMap(Int64.init)
     let receivers = signal.to.map { to in session.clients.filter { $0.connection.id == to } } ?? session.clients
-    if receivers.isEmpty { code = 1_550 }
+    if receivers.isEmpty || client.role == .subscriber { code = 1_550 }
     // A repeated one was delivered before.
     if code == nil, client.takes(signal: number) {
       for receiver in receivers {

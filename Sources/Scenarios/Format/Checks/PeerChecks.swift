@@ -21,7 +21,7 @@ enum PeerChecks {
         reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
       }
       checkCamera(of: peer, &reading)
-      checkUnused(of: peer, reading.root?["peers"]?[peer.name], &reading)
+      checkUnused(of: peer, reading.root?["peers"]?[peer.name], scenario.timeline, &reading)
       checkServers(of: peer, scenario.topology, &reading)
       checkTransports(of: peer, scenario.topology, &reading)
       checkNames(of: peer, scenario, &reading)
@@ -72,7 +72,9 @@ enum PeerChecks {
 
   /// Reports settings that bar each other, and keys and settings that nothing of the peer uses: those of CallKit where its app has none, the camera at the
   /// front where its calls have no video, and a setting that needs another one.
-  private static func checkUnused(of peer: Scenario.Peer, _ node: YAMLNode?, _ reading: inout Reading) {
+  private static func checkUnused(
+    of peer: Scenario.Peer, _ node: YAMLNode?, _ timeline: [TimelineEntry], _ reading: inout Reading
+  ) {
     guard peer.stack == .real, let profile = peer.profile.flatMap({ reading.registry.vocabulary($0.value) }) else {
       return
     }
@@ -116,19 +118,31 @@ enum PeerChecks {
       guard let need = setting.need, let span = peer.settings.span(of: setting.name), reading.isOwn(span) else {
         continue
       }
-      reading.note(fault: problem(of: setting, needing: need, peer, profile), key: setting.name, at: span)
+      reading.note(fault: problem(of: setting, needing: need, peer, profile, timeline), key: setting.name, at: span)
     }
   }
 
   /// Returns why a setting changes nothing; nil if what it needs is there.
   private static func problem(
-    of setting: ParameterDeclaration, needing need: String, _ peer: Scenario.Peer, _ profile: ProfileVocabulary
+    of setting: ParameterDeclaration, needing need: String, _ peer: Scenario.Peer, _ profile: ProfileVocabulary,
+    _ timeline: [TimelineEntry]
   ) -> String? {
-    let isFlag = profile.settings.first { $0.name == need }?.type == .flag
-    let isMet =
-      need == ParameterDeclaration.video
-      ? peer.video != nil : isFlag ? peer.settings.flag(need) == true : peer.settings.text(need) ?? "none" != "none"
-    let remedy = need == ParameterDeclaration.video ? "video: {}" : isFlag ? "\(need): true" : need
+    let words = need.split(separator: ": ").map(String.init)
+    let (isMet, remedy): (Bool, String) =
+      if need == ParameterDeclaration.video {
+        (peer.video != nil, "video: {}")
+      } else if words.count == 2 {
+        (peer.settings.text(words[0]) == words[1], need)
+      } else if profile.action(need) != nil {
+        (
+          timeline.contains { if case .action(peer.name, need, _) = $0.effect { true } else { false } },
+          "do: \(peer.name).\(need)"
+        )
+      } else if profile.settings.first(where: { $0.name == need })?.type == .flag {
+        (peer.settings.flag(need) == true, "\(need): true")
+      } else {
+        (peer.settings.text(need) ?? "none" != "none", need)
+      }
     return isMet ? nil : "'\(setting.name)' changes nothing: it needs \(remedy)"
   }
 

@@ -69,6 +69,9 @@ public final class CallKit {
   /// Whether there is a call.
   public var hasCall: Bool { !calls.isEmpty }
 
+  /// Returns whether the system has a call of another id.
+  public func hasCall(besides id: String) -> Bool { calls.contains { $0.id != id } }
+
   /// Returns whether the system has a call of this id.
   public func has(_ id: String) -> Bool { index(of: id) != nil }
 
@@ -169,24 +172,28 @@ public final class CallKit {
   /// there while the app is not before the user.
   ///
   /// - Parameter isSeen: Whether the app is.
-  func shows(_ role: ActionDeclaration.Role?, isSeen: Bool) -> Bool { kind(of: role, isSeen: isSeen) != nil }
+  func shows(_ role: ActionDeclaration.Role?, isSeen: Bool) -> Bool { action(of: role, isSeen: isSeen) != nil }
 
   /// Does what a user does in the system's call UI.
   func touch(_ role: ActionDeclaration.Role?, isSeen: Bool) {
-    guard let kind = kind(of: role, isSeen: isSeen), let call = calls.first else { return }
-    request(CallKitAction(kind, of: call.id))
+    if let action = action(of: role, isSeen: isSeen) { request(action) }
   }
 
-  private func kind(of role: ActionDeclaration.Role?, isSeen: Bool) -> CallKitAction.Kind? {
-    guard let call = calls.first else { return nil }
+  /// What rings is answered and refused. What lives is ended, held and muted, and what rings only where nothing lives.
+  private func action(of role: ActionDeclaration.Role?, isSeen: Bool) -> CallKitAction? {
+    let ringing = calls.first { $0.state == .ringing }
+    let living = calls.first { $0.state != .ringing }
+    let hidden = isSeen ? nil : living ?? ringing
+    let (kind, call): (CallKitAction.Kind, Call?)
     switch role {
-    case .accept: return call.state == .ringing ? .answer : nil
-    case .refuse: return call.state == .ringing ? .end : nil
-    case .end: return isSeen && call.state != .ringing ? nil : .end
-    case .mute: return isSeen ? nil : .setMuted(true)
-    case .unmute: return isSeen ? nil : .setMuted(false)
+    case .accept: (kind, call) = (.answer, ringing)
+    case .refuse: (kind, call) = (.end, ringing)
+    case .end: (kind, call) = (.end, living == nil ? ringing : hidden)
+    case .mute: (kind, call) = (.setMuted(true), hidden)
+    case .unmute: (kind, call) = (.setMuted(false), hidden)
     case .begin, .join, .leave, .restartICE, .switchCamera, nil: return nil
     }
+    return call.map { CallKitAction(kind, of: $0.id) }
   }
 
   // MARK: Cellular calls
@@ -201,7 +208,10 @@ public final class CallKit {
 
   // MARK: Audio
 
-  private var wantsAudio: Bool { calls.contains { $0.state == .active || $0.state == .dialling } }
+  private var wantsAudio: Bool { talking != nil }
+
+  /// The call for which the audio session is active.
+  private var talking: Call? { calls.first { $0.state == .active || $0.state == .dialling } }
 
   /// Activates or deactivates the audio session after a moment, as the calls want.
   private func updateAudio() {
@@ -221,7 +231,7 @@ public final class CallKit {
     isAudioActive = true
     changed()
     device.activateForCallKit()
-    say(.activate, calls.first?.id ?? "")
+    say(.activate, talking?.id ?? "")
     tell(.didActivate)
   }
 
