@@ -64,9 +64,9 @@ import Testing
     #expect(outcome.status == 3)
     for line in [
       "products.yaml:9:39: warning[W414]: alice reaches no 'bob': one is in vonage, and the other in twilio",
-      "products.yaml:10:24: error[E222]: no client sees the code '53107': The REST API refuses a number of participants.",
-      "settings.yaml:4:56: warning[W414]: 'audio-fallback' changes nothing: it needs video: {}",
-      "settings.yaml:5:54: warning[W414]: 'track-switch-off' changes nothing: it needs bandwidth-profile",
+      "products.yaml:11:24: error[E222]: no client sees the code '53107': The REST API refuses a number of participants.",
+      "settings.yaml:4:72: warning[W414]: 'audio-fallback' changes nothing: it needs video: {}",
+      "settings.yaml:5:72: warning[W414]: 'track-switch-off' changes nothing: it needs bandwidth-profile",
     ] { #expect(outcome.output.contains("scenarios/" + line), "\(outcome.output)") }
     #expect(outcome.output.hasSuffix("1 error, 3 warnings\n"))
   }

@@ -1,6 +1,7 @@
 import CallCore
 import Testing
 import VirtualPeer
+import Vocabulary
 
 @testable import ScenarioFormat
 @testable import ScenarioJudge

@@ -22,6 +22,9 @@ public final class CallClient {
   private var refused: Set<String> = []
   /// Who has left sessions before they were there, by hangUps that do not name the sender as who placed the call.
   private var leftEarly: [String: Set<String>] = [:]
+  /// The rejections by other callees that came before the call itself, by the session and the user.
+  private var rejectedEarly: [String: [String: CallSignal]] = [:]
+  private static let earlyLimit = 100
   private var hasInitializedAudio = false
   /// The audio session of the SDK.
   public let audio: CallAudioSession
@@ -160,7 +163,8 @@ public final class CallClient {
   }
 
   private func session(with user: String) throws(ActionError) -> ConnectyCubeSession {
-    guard let session = sessions.first(where: { $0.opponent(user) != nil }) else {
+    let shared = sessions.filter { $0.opponent(user) != nil }
+    guard let session = shared.first(where: { $0.opponent(user)?.isClosed == false }) ?? shared.first else {
       throw ActionError("there is no session with \(user)")
     }
     return session
@@ -350,9 +354,13 @@ public final class CallClient {
     if signal.kind == .hangUp, !Defect.earlyHangupForgotten.isPlanted {
       if sender == signal.initiator {
         ended.insert(signal.sessionID)
+        callKit?.gave(up: signal.sessionID, .remoteEnded)
       } else {
         leftEarly[signal.sessionID, default: []].insert(sender)
       }
+    }
+    if signal.kind == .reject, rejectedEarly.count < Self.earlyLimit {
+      rejectedEarly[signal.sessionID, default: [:]][sender] = signal
     }
     guard signal.kind == .call, let initiator = signal.initiator, let sdp = signal.sdp else {
       return ignore(signal, "unknown session")
@@ -380,7 +388,7 @@ public final class CallClient {
       trace.set("callback.session", signal.sessionID)
       trace.notify(SessionCallback.didReceiveNewSession.rawValue)
       trace.raise("cc.busy")
-      callKit?.refused(signal.sessionID)
+      callKit?.gave(up: signal.sessionID, .failed)
       return refuse(signal, to: others)
     }
     hurryRecorders(of: others)
@@ -393,6 +401,9 @@ public final class CallClient {
     guard let caller = session.opponent(sender) else { return }
     if !signal.userInfo.isEmpty { caller.trace.set("user-info", signal.info) }
     session.received(call: sdp, from: caller)
+    for (user, refusal) in (rejectedEarly.removeValue(forKey: session.id) ?? [:]).sorted(by: { $0.key < $1.key }) {
+      if let opponent = session.opponent(user) { session.received(refusal, from: opponent) }
+    }
     callKit?.incoming(session)
   }
 

@@ -103,11 +103,13 @@ final class CallKitUse {
     }
   }
 
-  /// The app refuses a call that rings already, for it has another one.
-  func refused(_ id: String) {
-    awaited.removeValue(forKey: id)?.cancel()
+  /// Ends a call that rings, and whose session does not come any more.
+  func gave(up id: String, _ reason: CallKit.EndedReason) {
+    guard let timer = awaited.removeValue(forKey: id) else { return }
+    timer.cancel()
     answered.remove(id)
-    callKit.reportCall(id, endedWith: .failed)
+    callKit.reportCall(id, endedWith: reason)
+    if !callKit.hasCall, !callKit.isAudioActive { takeDownAudio() }
   }
 
   func isDeclined(_ id: String) -> Bool { declined.contains(id) }

@@ -74,7 +74,7 @@ public final class ConnectyCubeSession {
   /// Enters a state. Each opponent has the machine of its session: a user may be in one session only.
   func enter(_ state: State, on event: String) {
     self.state = state
-    for opponent in opponents { opponent.trace.enter("opponent.session.state", state.rawValue, on: event) }
+    for opponent in opponents where !opponent.isClosed { opponent.entered(state, on: event) }
     client.entered(state, of: self, on: event)
   }
 

@@ -169,7 +169,7 @@ extension ConnectyCubeApp {
       .init("disconnected", "connected", on: "ICE and DTLS"),
       .init("disconnected", "disconnectTimeout", on: "disconnect interval"),
       .init("new", "noAnswer", on: "answer interval"), .init("pending", "noAnswer", on: "answer interval"),
-      .init("pending", "rejected", on: "reject"),
+      .init("new", "rejected", on: "reject"), .init("pending", "rejected", on: "reject"),
     ]
       + ["new", "pending", "connecting", "checking", "connected", "disconnected"].flatMap { state in
         [

@@ -54,6 +54,11 @@ final class Opponent: PeerConnectionDelegate {
     enter(.new, on: "session")
   }
 
+  /// Writes the state of the session with this user, which is over for who has left.
+  func entered(_ state: ConnectyCubeSession.State, on event: String) {
+    trace.enter("opponent.session.state", state.rawValue, on: event)
+  }
+
   var isClosed: Bool { state == .closed }
   /// Whether the connection ended by itself, and the user may be in the call still.
   private(set) var isLost = false
@@ -254,6 +259,7 @@ final class Opponent: PeerConnectionDelegate {
     if let cause { enter(cause, on: event) }
     release()
     enter(.closed, on: event)
+    entered(.closed, on: event)
     for callback in callbacks + [.connectionClosedForUser] { notify(callback) }
   }
 

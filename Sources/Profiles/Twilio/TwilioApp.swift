@@ -73,7 +73,7 @@ public final class TwilioApp: CallApp {
   private func show() {
     let isInRoom = room.map { !$0.isOver } ?? false
     let sample = settings.isSampleCode
-    let isOn = (microphone?.isEnabled ?? false) || furtherTracks.contains(where: \.isEnabled)
+    let isOn = (microphone?.isEnabled ?? false) || furtherTracks.contains { $0.isEnabled && $0.isInRoom }
     environment.trace.set("mic.on", sample ? switches.microphone : isInRoom && isOn)
     environment.trace.set(
       "camera.on",
@@ -102,7 +102,6 @@ public final class TwilioApp: CallApp {
     guard let track = TwilioLocalAudioTrack(sdk, name: name) else {
       throw ActionError("the user does not permit recording")
     }
-    wantsMicrophone = true
     furtherTracks.append(track)
     participant.publishAudioTrack(track)
     show()
@@ -215,10 +214,11 @@ extension TwilioApp: TwilioRoomDelegate, TwilioLocalParticipantDelegate, TwilioC
   public func localParticipantDidFailToPublish(
     participant: TwilioLocalParticipant, track: TwilioLocalTrack, error: TwilioError
   ) {
-    // What is refused is off: the user may turn it on again.
-    if track === microphone { (microphone, wantsMicrophone) = (nil, false) }
+    // What the server refuses is off until the user turns it on again; what ends with the room is not refused.
+    let isRefused = room?.isOver == false && room?.localParticipant === participant
+    if track === microphone { (microphone, wantsMicrophone) = (nil, wantsMicrophone && !isRefused) }
     furtherTracks.removeAll { $0 === track }
-    if track === camera { (camera, wantsCamera) = (nil, false) }
+    if track === camera { (camera, wantsCamera) = (nil, wantsCamera && !isRefused) }
     show()
   }
 

@@ -154,6 +154,13 @@ final class TwilioParticipant {
   /// Sends a body, if there is a link.
   func send(_ type: String, _ fields: [(String, JSON?)]) { link?.send(MessageContent(type, JSON.members(fields))) }
 
+  /// Whether what a client tells of itself has a revision and tracks with ids; nothing is told in any case.
+  static func canRead(_ json: JSON?) -> Bool {
+    guard let json else { return true }
+    guard json["revision"]?.integer != nil, let tracks = json["tracks"]?.array else { return false }
+    return tracks.allSatisfy { $0["id"]?.string != nil }
+  }
+
   // MARK: Descriptions
 
   /// Takes a description of the client.

@@ -7,6 +7,8 @@ final class TwilioQualityLevels {
   /// What the server told last: the own level, and those of others by their sids.
   private var told: (local: Int?, remotes: [String: Int]) = (nil, [:])
   private var shown: (local: Int?, remotes: [String: Int]) = (nil, [:])
+  /// The identities of those whose level is shown, by their sids.
+  private var names: [String: String] = [:]
   private var isIn = false
   private var isReconnecting = false
 
@@ -33,6 +35,7 @@ final class TwilioQualityLevels {
     for remote in remotes {
       guard let level = told.remotes[remote.sid], shown.remotes[remote.sid] != level else { continue }
       shown.remotes[remote.sid] = level
+      names[remote.sid] = remote.identity
       trace.to(remote.identity).set("participant.network-quality", level)
       callbacks.room("remoteParticipantNetworkQualityLevelDidChange", participant: remote.identity)
     }
@@ -54,6 +57,8 @@ final class TwilioQualityLevels {
 
   /// Forgets all levels, without callbacks: the room is over.
   func end() {
+    for identity in names.values.sorted() { trace.to(identity).set("participant.network-quality", 0) }
+    names = [:]
     guard shown.local != nil else { return }
     trace.set("network-quality", 0)
     (told, shown, isIn) = ((nil, [:]), (nil, [:]), false)

@@ -59,7 +59,7 @@ public final class TwilioRoom {
   private var hadMedia = false
   private var watch: TwilioMediaWatch?
   /// The participants as the server told of them after an outage, until the room is connected again.
-  private var listAfterOutage: [JSON]?
+  private var listAfterOutage: [TwilioRemoteParticipant]?
   private var connectTimer: PeerTimer?
   private var sessionTimer: PeerTimer?
   private var retryTimer: PeerTimer?
@@ -115,6 +115,12 @@ public final class TwilioRoom {
     }
     showTracks()
     for name in ["sent", "received"] { trace.set("data-track.\(name)", 0) }
+    // What came in the room before is not of this one.
+    if number > 1 {
+      trace.set("data-track.text", "none")
+      trace.set("data-track.bytes", 0)
+      trace.set("data-track.sender", users: [])
+    }
     if !isOver { openLink() }
   }
 
@@ -276,7 +282,8 @@ public final class TwilioRoom {
   private func connected(_ message: MessageContent) {
     guard let session = message["session"]?.string, let sid = message["sid"]?.string,
       message["participant"]?["sid"]?.string != nil, message["description"] != nil,
-      let participants = message["participants"]?.array, message["published"] != nil, message["options"] != nil
+      let participants = TwilioRemoteParticipant.list(message["participants"]), message["published"] != nil,
+      message["options"] != nil
     else { return end("53003", on: "failure") }
     self.session = session
     // Candidates that never come fail no check of ICE.
@@ -299,21 +306,27 @@ public final class TwilioRoom {
   }
 
   private func synced(_ message: MessageContent) {
+    guard let participants = TwilioRemoteParticipant.list(message["participants"]), message["published"] != nil else {
+      return end("53003", on: "timeout, refusal or disconnect")
+    }
     isSynced = true
     attempts = 0
     applyCommon(message)
     guard !isOver else { return }
     if isMediaLost { restartICE() }
-    listAfterOutage = message["participants"]?.array ?? []
+    listAfterOutage = participants
     takeEarly()
     flush()
     settle()
   }
 
   private func updated(_ message: MessageContent) {
-    if let list = message["participants"]?.array {
+    if let participants = message["participants"] {
+      guard let list = TwilioRemoteParticipant.list(participants) else {
+        return end("53003", on: "disconnect, or the server")
+      }
       if var waiting = listAfterOutage {
-        waiting.removeAll { old in list.contains { $0["sid"] == old["sid"] } }
+        waiting.removeAll { old in list.contains { $0.sid == old.sid } }
         listAfterOutage = waiting + list
       } else {
         roster.update(list)

@@ -112,9 +112,13 @@ public final class TwilioRoomServer: CallServer {
     case "connect": connect(message, on: link)
     case "sync": synchronise(message, on: link)
     case "update", "disconnect":
-      guard let participant = link.participant, let room = room(of: participant),
-        message["session"]?.string == participant.session
-      else { return environment.malformed("\(message.type) of no session") }
+      guard let participant = link.participant, let room = room(of: participant) else {
+        return environment.malformed("\(message.type) of no session")
+      }
+      guard let session = message["session"]?.string, TwilioParticipant.canRead(message["participant"]) else {
+        return refuse("53004", link)
+      }
+      guard session == participant.session else { return environment.malformed("\(message.type) of no session") }
       if message.type == "disconnect" { drop(participant, room) } else { update(participant, message, room) }
     default: refuse("53004", link)
     }

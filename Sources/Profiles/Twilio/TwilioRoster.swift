@@ -18,6 +18,8 @@ final class TwilioRoster {
   private var shownSpeaker: String?
   /// Whether this participant is in the room.
   private var isIn = false
+  /// The revisions with which participants have left; one may come back with a higher one.
+  private var left: [String: Int64] = [:]
   /// The word for the kind of each track that was ever published.
   private var words: [String: String] = [:]
 
@@ -28,14 +30,13 @@ final class TwilioRoster {
   }
 
   /// Takes those who are in the room when this participant connects: there are no callbacks for them.
-  func begin(_ list: [JSON]) {
-    remotes = list.compactMap(TwilioRemoteParticipant.init).filter { $0.state != "disconnected" }
+  func begin(_ list: [TwilioRemoteParticipant]) {
+    remotes = list.filter { $0.state != "disconnected" }
     show()
   }
 
   /// Takes the whole list after a reconnection: who left, then who is new.
-  func replace(by list: [JSON]) {
-    let now = list.compactMap(TwilioRemoteParticipant.init)
+  func replace(by now: [TwilioRemoteParticipant]) {
     for remote in remotes where !now.contains(where: { $0.sid == remote.sid && $0.state != "disconnected" }) {
       leave(remote)
     }
@@ -44,18 +45,19 @@ final class TwilioRoster {
   }
 
   /// Takes changed participants.
-  func update(_ list: [JSON]) {
-    for remote in list.compactMap(TwilioRemoteParticipant.init) { update(remote) }
+  func update(_ list: [TwilioRemoteParticipant]) {
+    for remote in list { update(remote) }
     show()
   }
 
   private func update(_ remote: TwilioRemoteParticipant) {
+    if let revision = left[remote.sid], remote.revision <= revision, !Defect.olderRevisionObeyed.isPlanted { return }
     // Who comes, changes or leaves before this participant is in the room is in the list, or not.
     guard isIn else {
       let isKnown = remotes.contains { $0.sid == remote.sid && $0.revision >= remote.revision }
       guard !isKnown else { return }
       remotes.removeAll { $0.sid == remote.sid }
-      if remote.state != "disconnected" { remotes.append(remote) }
+      if remote.state == "disconnected" { left[remote.sid] = remote.revision } else { remotes.append(remote) }
       return
     }
     guard let index = remotes.firstIndex(where: { $0.sid == remote.sid }) else {
@@ -68,7 +70,7 @@ final class TwilioRoster {
     let old = remotes[index]
     // What is out of date changes nothing.
     guard remote.revision > old.revision || Defect.olderRevisionObeyed.isPlanted else { return }
-    guard remote.state != "disconnected" else { return leave(old) }
+    guard remote.state != "disconnected" else { return leave(remote) }
     remotes[index] = remote
     if remote.state != old.state {
       let name = remote.state == "connected" ? "participantDidReconnect" : "participantIsReconnecting"
@@ -88,6 +90,7 @@ final class TwilioRoster {
   }
 
   private func leave(_ remote: TwilioRemoteParticipant) {
+    left[remote.sid] = remote.revision
     remotes.removeAll { $0.sid == remote.sid }
     tell("participantDidDisconnect", remote) { $0.participantDidDisconnect(room: $1, participant: remote) }
   }

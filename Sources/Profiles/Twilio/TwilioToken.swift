@@ -19,7 +19,7 @@ struct TwilioToken {
       ("typ", kind == .header ? "XYZ" : "JWT"), ("iss", .string(kind == .issuer ? "SK-unknown" : issuer)),
       ("identity", .string(identity)),
       ("nbf", .integer(kind == .early ? now + 3_600 : now)),
-      ("exp", .integer(kind == .expired ? now - 1 : now + Int64(validFor.seconds))),
+      ("exp", .integer(kind == .expired ? now - 1 : now + Int64(validFor.seconds.rounded(.up)))),
       ("video", kind == .grants ? .null : .string(room)),
     ]
     let signature = ModelledSignature.value(of: claims) &+ (kind == .signature ? 1 : 0)

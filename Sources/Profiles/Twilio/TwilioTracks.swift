@@ -87,6 +87,15 @@ public struct TwilioRemoteParticipant: Equatable, Sendable {
       ["connected", "reconnecting", "disconnected"].contains(state)
     else { return nil }
     (self.sid, self.identity, self.revision, self.state) = (sid, identity, revision, state)
-    tracks = (json["tracks"]?.array ?? []).compactMap(Track.init)
+    guard let list = json["tracks"]?.array else { return nil }
+    tracks = list.compactMap(Track.init)
+    guard tracks.count == list.count else { return nil }
+  }
+
+  /// Reads a list of participants; nil if one of them cannot be read.
+  static func list(_ json: JSON?) -> [TwilioRemoteParticipant]? {
+    guard let list = json?.array else { return nil }
+    let participants = list.compactMap(TwilioRemoteParticipant.init)
+    return participants.count == list.count ? participants : nil
   }
 }

@@ -125,7 +125,7 @@ extension TwilioApp {
   private static let roomValues =
     [
       ValueDeclaration(
-        "callback.error", .choice(["none"] + TwilioCode.names), "the error that the last callback brought"),
+        "callback.error", .choice(["none"] + TwilioCode.ends.map(\.name)), "the error that the last callback brought"),
       ValueDeclaration("callback.participant", .peer, "the identity that it is about; none"),
       ValueDeclaration("room.sid", .text, "the room's sid; none outside of one"),
       ValueDeclaration(

@@ -49,9 +49,12 @@ extension VonageMedia {
 
   /// The server has given a publisher its stream.
   func published(_ message: MessageContent) {
-    guard let stream = message["stream"]?.string,
-      let publisher = publishers.first(where: { $0.id == message["publisher"]?.string && $0.stream == nil })
-    else { return }
+    guard let stream = message["stream"]?.string else { return }
+    guard let publisher = publishers.first(where: { $0.id == message["publisher"]?.string }) else {
+      // It was given up before the server had an id for its stream.
+      return session.send("unpublish", [("stream", .string(stream))])
+    }
+    guard publisher.stream == nil else { return }
     publisher.stream = stream
     if !session.isRelayed { send(publisher) }
   }

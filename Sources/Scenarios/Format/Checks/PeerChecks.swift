@@ -21,7 +21,7 @@ enum PeerChecks {
         reading.report(.peerWithoutNetwork, message, at: peer.span, hint: "for example network: wifi")
       }
       checkCamera(of: peer, &reading)
-      checkUnused(of: peer, reading.root?["peers"]?[peer.name], scenario.timeline, &reading)
+      checkUnused(of: peer, reading.root?["peers"]?[peer.name], reading.root?["timeline"]?.items ?? [], &reading)
       checkServers(of: peer, scenario.topology, &reading)
       checkTransports(of: peer, scenario.topology, &reading)
       checkNames(of: peer, scenario, &reading)
@@ -73,7 +73,7 @@ enum PeerChecks {
   /// Reports settings that bar each other, and keys and settings that nothing of the peer uses: those of CallKit where its app has none, the camera at the
   /// front where its calls have no video, and a setting that needs another one.
   private static func checkUnused(
-    of peer: Scenario.Peer, _ node: YAMLNode?, _ timeline: [TimelineEntry], _ reading: inout Reading
+    of peer: Scenario.Peer, _ node: YAMLNode?, _ timeline: [YAMLNode], _ reading: inout Reading
   ) {
     guard peer.stack == .real, let profile = peer.profile.flatMap({ reading.registry.vocabulary($0.value) }) else {
       return
@@ -125,7 +125,7 @@ enum PeerChecks {
   /// Returns why a setting changes nothing; nil if what it needs is there.
   private static func problem(
     of setting: ParameterDeclaration, needing need: String, _ peer: Scenario.Peer, _ profile: ProfileVocabulary,
-    _ timeline: [TimelineEntry]
+    _ timeline: [YAMLNode]
   ) -> String? {
     let words = need.split(separator: ": ").map(String.init)
     let (isMet, remedy): (Bool, String) =
@@ -135,7 +135,7 @@ enum PeerChecks {
         (peer.settings.text(words[0]) == words[1], need)
       } else if profile.action(need) != nil {
         (
-          timeline.contains { if case .action(peer.name, need, _) = $0.effect { true } else { false } },
+          timeline.contains { $0["do"]?.scalar?.text == "\(peer.name).\(need)" },
           "do: \(peer.name).\(need)"
         )
       } else if profile.settings.first(where: { $0.name == need })?.type == .flag {

@@ -5,11 +5,11 @@ internal import ScenarioFormat
 /// off.
 final class LegalTransitions {
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
-    for peer in context.scenario.peers.map(\.name) {
-      context.watch.listen(to: PeerEvents.illegalTransition, of: peer) { record, machine, old, new, event in
-        let actual = "\(peer)'s \(machine) was to go from \(old) to \(new) on \(event) at \(Wording.time(record.time))"
-        report(Violation(.legalTransitions, at: record.time, actual: actual))
-      }
+    // Of a peer, or of a pair of peers.
+    context.watch.listen(to: PeerEvents.illegalTransition) { [trace = context.trace] record, machine, old, new, event in
+      let subject = trace.name(of: record.subject)
+      let actual = "\(subject)'s \(machine) was to go from \(old) to \(new) on \(event) at \(Wording.time(record.time))"
+      report(Violation(.legalTransitions, at: record.time, actual: actual))
     }
   }
 }

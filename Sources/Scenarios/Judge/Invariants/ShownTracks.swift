@@ -7,11 +7,16 @@ internal import Vocabulary
 final class ShownTracks {
   /// How long they may differ while the call is connected.
   static let grace = Interval.seconds(1)
+  /// How long an app may show of another what is not so while both are connected: longer than the session timeouts of the
+  /// products, so that no outage lasts as long.
+  static let graceOfOthers = Interval.seconds(60)
 
   private let context: MonitorContext
   private let report: (Violation) -> Void
   /// The values that list others, and the flag that each of those has set.
   private var lists: [(peer: String, shown: String, flag: String)] = []
+  /// Since when each of those shows a user wrongly, by their place in ``lists``.
+  private var wrongSince: [Int: [String: Instant]] = [:]
 
   init(_ context: MonitorContext, _ report: @escaping (Violation) -> Void) {
     self.context = context
@@ -24,7 +29,7 @@ final class ShownTracks {
         guard let name = value.shown else { continue }
         guard value.type == .flag else {
           lists.append((peer, value.name, name))
-          _ = watch.slot(peer, PeerEvents.value(value.name, String.self))
+          follow(lists.count - 1, state)
           continue
         }
         let shown = watch.slot(peer, PeerEvents.value(value.name, Bool.self))
@@ -51,21 +56,66 @@ final class ShownTracks {
     }
   }
 
+  // MARK: What apps show of others
+
+  /// Follows what an app shows, and what the others are.
+  private func follow(_ place: Int, _ state: Watch.Slot<TraceDatum>) {
+    let (watch, (peer, shown, flag)) = (context.watch, lists[place])
+    let lookAtAll: (TraceRecord) -> Void = { [unowned self] record in
+      let users = (wrongSince[place] ?? [:]).keys.sorted() + shownUsers(at: place)
+      for user in users { look(at: user, in: place, record.time) }
+    }
+    watch.listen(state, lookAtAll)
+    watch.listen(watch.slot(peer, PeerEvents.value(shown, String.self)), lookAtAll)
+    for other in context.scenario.peers where other.name != peer {
+      guard let machine = context.mainMachine(of: other.name) else { continue }
+      let lookAtOne: (TraceRecord) -> Void = { [unowned self] in look(at: other.name, in: place, $0.time) }
+      watch.listen(watch.slot(other.name, machine.name), lookAtOne)
+      watch.listen(watch.slot(other.name, PeerEvents.value(flag, Bool.self)), lookAtOne)
+    }
+  }
+
+  private func look(at user: String, in place: Int, _ time: Instant) {
+    guard isWrong(user, in: place) else {
+      wrongSince[place]?[user] = nil
+      return
+    }
+    guard wrongSince[place]?[user] == nil else { return }
+    wrongSince[place, default: [:]][user] = time
+    context.alarms.schedule(at: time + Self.graceOfOthers) { [weak self] in
+      guard let self, wrongSince[place]?[user] == time else { return }
+      tell(user, in: place, at: time + Self.graceOfOthers)
+    }
+  }
+
+  private func shownUsers(at place: Int) -> [String] {
+    let list = context.watch.value(
+      context.watch.slot(lists[place].peer, PeerEvents.value(lists[place].shown, String.self)))
+    return (list ?? "").split(separator: " ").map(String.init)
+  }
+
+  /// Whether an app shows a user as on whose own flag is off, both being connected.
+  private func isWrong(_ user: String, in place: Int) -> Bool {
+    let (peer, _, flag) = lists[place]
+    let (watch, scenario) = (context.watch, context.scenario)
+    // A user who has left may have had no way to say so: the server tells the others after its timeout.
+    guard case .connected? = CallStage(of: peer, context), case .connected? = CallStage(of: user, context),
+      let other = scenario.peer(user), other.profile?.value == scenario.peer(peer)?.profile?.value,
+      watch.value(watch.slot(user, PeerEvents.value(flag, Bool.self))) == false
+    else { return false }
+    return !isBorrowed(user) && shownUsers(at: place).contains(user)
+  }
+
+  private func tell(_ user: String, in place: Int, at time: Instant) {
+    let (peer, shown, flag) = lists[place]
+    let actual = "\(peer)'s app shows \(user) in \(shown) at \(Wording.time(time)), and \(user)'s \(flag) is false"
+    report(Violation(.shownTracks, at: time, actual: actual))
+  }
+
   /// Judges what apps show of others, when the network has been well for a while.
   func check(at time: Instant) {
-    let (watch, scenario) = (context.watch, context.scenario)
-    for (peer, shown, flag) in lists {
-      guard case .connected? = CallStage(of: peer, context) else { continue }
-      let users = watch.value(watch.slot(peer, PeerEvents.value(shown, String.self))) ?? ""
-      for user in users.split(separator: " ").map(String.init) where !isBorrowed(user) {
-        // A user who has left may have had no way to say so: the server tells the others after its timeout.
-        guard case .connected? = CallStage(of: user, context), let other = scenario.peer(user),
-          other.profile?.value == scenario.peer(peer)?.profile?.value,
-          watch.value(watch.slot(user, PeerEvents.value(flag, Bool.self))) == false
-        else { continue }
-        let actual = "\(peer)'s app shows \(user) in \(shown) at \(Wording.time(time)), and \(user)'s \(flag) is false"
-        report(Violation(.shownTracks, at: time, actual: actual))
-      }
+    for place in lists.indices {
+      for user in shownUsers(at: place) where isWrong(user, in: place) { tell(user, in: place, at: time) }
     }
   }
 
