@@ -96,7 +96,8 @@ extension KeyCases {
       "twilio action create-room.max-participant-duration", ["600s", "610s"],
       room(
         alice: silent, bob: silent,
-        before: "  - { at: 20ms, do: bob.create-room, room: daily, max-participant-duration: <> }", talk: "620s", limit: "15min")),
+        before: "  - { at: 20ms, do: bob.create-room, room: daily, max-participant-duration: <> }", talk: "620s",
+        limit: "15min")),
     KeyCase(
       "twilio action create-room.max-published-tracks", ["1", "2"],
       room(
