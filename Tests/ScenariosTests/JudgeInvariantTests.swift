@@ -187,17 +187,18 @@ import Testing
     #expect(silent.findings.isEmpty)
   }
 
-  @Test func `an illegal transition is always a finding`() {
+  @Test(arguments: ["bob", "bob/to/alice"])
+  func `an illegal transition is always a finding`(subject: String) {
     let bench = bench()
     let kind = PeerEvents.illegalTransition
     let trace = bench.trace
     trace.now = .zero + .seconds(1)
     trace.write(
-      kind, trace.subject("bob"), "call.state", "ringing", "connected",
+      kind, trace.subject(subject), "call.state", "ringing", "connected",
       "call_answer")
     #expect(
       bench.findings == [
-        "illegal-transition: bob's call.state was to go from ringing to connected on call_answer at 1.00 s"
+        "illegal-transition: \(subject)'s call.state was to go from ringing to connected on call_answer at 1.00 s"
       ])
   }
 

@@ -78,6 +78,29 @@ import Testing
     #expect(result.findings.map { "\($0.title): \($0.actual)" } == [])
   }
 
+  @Test(arguments: [(30, 0), (90, 1)])
+  func `what an app shows of another may be wrong for a minute, also in a call that ends`(bye: Int, count: Int) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      limits: { virtual: 3min }
+      peers:
+        alice: { profile: twilio, network: home, audio: { ptime: 60ms }, settings: { turn-off: disable } }
+        bob: { profile: twilio, network: home, audio: { ptime: 60ms } }
+      timeline:
+        - { at: 0s, do: bob.connect, room: daily }
+        - { at: 1s, do: alice.connect, room: daily }
+        - { at: 6s, fault: signal.corrupt, message: update, to: bob, field: participants.tracks.enabled, value: "true", for: 3s }
+        - { at: 7s, do: alice.mic-off }
+        - { id: bye, at: \(bye)s, do: alice.disconnect }
+      expect: invariants
+      """)
+    let found = result.findings.map { "\($0.title): \($0.actual)" }
+    #expect(found.count == count, "\(found)")
+    #expect(found.allSatisfy { $0.hasPrefix("shown-tracks: bob's app shows alice in remote.mic at 67.0") }, "\(found)")
+  }
+
   @Test func `one who left without a way to say so may be shown until the server's timeout`() throws {
     let result = try play(
       """
