@@ -6,14 +6,13 @@ import ScenarioSuite
 final class CampaignView {
   private let word: String
   private let isExhaustive: Bool
+  /// What the search is a part of, or nil for the whole.
+  private let shard: String?
   private let isLive = Output.isTerminal(STDERR_FILENO)
   private let begun = Date.now
   private var shown = Date.distantPast
   private var atStart: Int?
   private var bucketCount = 0
-
-  /// What the search is a part of, or nil for the whole.
-  private let shard: String?
 
   init(word: String, isExhaustive: Bool, shard: String?) {
     (self.word, self.isExhaustive, self.shard) = (word, isExhaustive, shard)

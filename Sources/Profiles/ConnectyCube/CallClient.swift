@@ -139,9 +139,7 @@ public final class CallClient {
   /// those that this user has accepted.
   private func mayBegin(with users: [String]) -> Bool {
     guard !sessions.isEmpty else { return true }
-    let isApart = sessions.allSatisfy { session in
-      !users.contains { session.opponent($0).map { !$0.isClosed } ?? false }
-    }
+    let isApart = sessions.allSatisfy { session in !users.contains(where: session.isIn) }
     return settings.keepsSeveralSessions && isApart && sessions.allSatisfy(\.isAccepted)
   }
 
@@ -164,7 +162,7 @@ public final class CallClient {
 
   private func session(with user: String) throws(ActionError) -> ConnectyCubeSession {
     let shared = sessions.filter { $0.opponent(user) != nil }
-    guard let session = shared.first(where: { $0.opponent(user)?.isClosed == false }) ?? shared.first else {
+    guard let session = shared.first(where: { $0.isIn(user) }) ?? shared.first else {
       throw ActionError("there is no session with \(user)")
     }
     return session

@@ -39,10 +39,10 @@ public final class ConnectyCubeSession {
   private var trace: PeerTrace { environment.trace }
   private var settings: ConnectyCubeSettings { client.settings }
   var isInitiator: Bool { initiator == environment.userID }
-  /// Whether a call ended before this user accepted or refused it.
   /// Whether this user refused it.
   var wasRejected: Bool { lastCode == Self.rejectedByMe }
-  var wasMissed: Bool { state == .closed && !isAccepted && lastCode != Self.rejectedByMe }
+  /// Whether a call ended before this user accepted or refused it.
+  var wasMissed: Bool { state == .closed && !isAccepted && !wasRejected }
 
   /// - Parameter others: The ids of the other users.
   init(id: String, initiator: String, others: [String], isVideo: Bool, of client: CallClient) {
@@ -60,6 +60,9 @@ public final class ConnectyCubeSession {
   }
 
   func opponent(_ user: String) -> Opponent? { opponents.first { $0.id == user } }
+
+  /// Whether a user is in the session, and has not left it.
+  func isIn(_ user: String) -> Bool { opponents.contains { $0.id == user && !$0.isClosed } }
 
   /// Limits the bit rates of a description by `b=AS` lines.
   func limited(_ sdp: String) -> String { settings.bandwidth.limiting(sdp) }

@@ -128,8 +128,10 @@ public final class TwilioApp: CallApp {
       for track in furtherTracks { track.isEnabled = wantsMicrophone }
       return
     }
-    if !wantsMicrophone { for track in furtherTracks { participant.unpublishAudioTrack(track) } }
-    guard wantsMicrophone else { return }
+    guard wantsMicrophone else {
+      for track in furtherTracks { participant.unpublishAudioTrack(track) }
+      return
+    }
     for index in furtherTracks.indices where !furtherTracks[index].isInRoom {
       guard let track = TwilioLocalAudioTrack(sdk, name: furtherTracks[index].name) else { continue }
       furtherTracks[index] = track
