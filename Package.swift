@@ -112,7 +112,7 @@ package.targets = [
       "Vocabulary",
     ]),
   .target(
-    name: "ScenarioFormat", dependencies: ["CallCore", "Formats", "SimNet", "Vocabulary"],
+    name: "ScenarioFormat", dependencies: ["CallCore", "Formats", "Pictures", "SimNet", "Vocabulary"],
     path: "Sources/Scenarios/Format"),
   .target(
     name: "ScenarioJudge",
@@ -121,7 +121,8 @@ package.targets = [
   .target(
     name: "ScenarioRun",
     dependencies: [
-      programs, "CallCore", "Digests", "PeerSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC", "Pictures",
+      programs, "CallCore", "Codecs", "Digests", "PeerSession", "DTLS", "ExternalRecords", "Formats", "ICE", "LibC",
+      "Pictures",
       "Profiles", "STUN",
       "ScenarioFormat", "ScenarioJudge", "SimNet", "Statistics", "TURN", "VirtualPeer", "Vocabulary",
     ],
@@ -132,7 +133,8 @@ package.targets = [
   .target(
     name: "ScenarioSuite",
     dependencies: [
-      linux, "CallCore", "PeerSession", "ExternalRecords", "Formats", "Pictures", "Profiles", "ScenarioFormat",
+      linux, "CallCore", "Codecs", "PeerSession", "ExternalRecords", "Formats", "Pictures", "Profiles",
+      "ScenarioFormat",
       "ScenarioJudge", "ScenarioRun", "ScenarioSearch", "SimNet", "VirtualPeer", "Vocabulary",
     ],
     path: "Sources/Scenarios/Suite", resources: page),

@@ -96,6 +96,20 @@ import Testing
       ])
   }
 
+  @Test func `an IVF file in pieces, whose count is written last, is the same`() throws {
+    var whole = try #require(IVFWriter(codec: "VP80", size: .vga, timeBase: .fps30))
+    var writer = whole
+    var pieces = writer.beginning
+    for frame in [IVFFile.Frame(time: 0, bytes: [1, 2, 3]), IVFFile.Frame(time: 1, bytes: [4])] {
+      try whole.append(frame)
+      try writer.append(frame)
+      pieces += writer.take()
+    }
+    #expect(try IVFFile(parsing: pieces).frames.count == 2)
+    pieces.replaceSubrange(IVFWriter.countOffset..<IVFWriter.countOffset + 4, with: writer.count)
+    #expect(pieces == whole.bytes)
+  }
+
   @Test func `an IVF file without a count is a stream`() throws {
     #expect(try IVFFile(parsing: ivf { $0[24] = 0 }).frames.count == 2)
   }

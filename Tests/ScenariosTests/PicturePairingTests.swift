@@ -13,7 +13,7 @@ import Testing
   private func pairs(_ events: [Event], cameras: Int = 1) throws -> [[Int]] {
     let records = (0..<cameras).map { _ in VideoRecord() }
     let size = try #require(size)
-    for record in records { record.paint(from: 0, size, with: GeneratedVideo(.movingBars, size: size)) }
+    for record in records { record.paint(from: 0, size, with: .generated(GeneratedVideo(.movingBars, size: size))) }
     var found: [[Int]] = []
     let pairing = PicturePairing(cameras: records) { pair in
       found.append([pair.taken, pair.seen].map { $0.contentID.map(Int.init) ?? -1 })

@@ -1,7 +1,7 @@
 import CallCore
 
 /// An IVF file in memory: coded frames of one stream, each with a time. All integers are little-endian.
-package struct IVFFile: Sendable {
+package struct IVFFile: Hashable, Sendable {
   package struct Frame: Hashable, Sendable {
     /// The presentation time in units of ``timeBase``.
     package let time: UInt64

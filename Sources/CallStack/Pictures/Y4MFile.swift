@@ -2,7 +2,7 @@ import CallCore
 
 /// A YUV4MPEG2 file in memory: a header line and raw frames, each behind a line `FRAME`. Only progressive 4:2:0 with
 /// 8 bits is supported (`C420`, `C420jpeg`, `C420mpeg2`, `C420paldv`; the default is 420).
-package struct Y4MFile: Sendable {
+package struct Y4MFile: Hashable, Sendable {
   private static let signature = Array("YUV4MPEG2".utf8)
   private static let marker = Array("FRAME".utf8)
   /// The limit of a header line, against files that have none.

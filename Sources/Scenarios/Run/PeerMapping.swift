@@ -31,6 +31,9 @@ extension VideoSettings {
     if let frameRate = video.frameRate { self.frameRate = frameRate }
     maximumBitrate = video.bitrate
     if let startBitrate = video.startBitrate { self.startBitrate = startBitrate }
+    if let control = video.congestionControl {
+      congestionControl = CongestionControl(rawValue: control.rawValue) ?? .googleCongestionControl
+    }
     if let temporalLayers = video.temporalLayers { self.temporalLayers = temporalLayers }
     if let simulcast = video.simulcast { self.simulcast = simulcast }
     if let content = video.content { self.content = content == .detail ? .detail : .motion }
@@ -64,7 +67,7 @@ extension CameraFormat {
 }
 
 extension Device.Settings {
-  init(_ peer: Scenario.Peer) {
+  init(_ peer: Scenario.Peer) throws(HarnessError) {
     self.init()
     audioClockDriftPPM = peer.clock.drift * 1e6
     mayRecord = peer.devices.permission == .granted
@@ -77,14 +80,28 @@ extension Device.Settings {
     incomingCalls = IncomingCalls(rawValue: peer.devices.incomingCalls.rawValue) ?? .shown
     pushDelay = peer.devices.pushDelay
     hasVideo = peer.video != nil
-    let camera = peer.devices.camera?.value ?? .talkingHead
-    self.camera = hasVideo ? CameraSource(rawValue: camera.rawValue) : nil
+    camera = hasVideo ? try CameraSource(peer.devices.camera?.value ?? .talkingHead) : nil
     switch peer.devices.microphone {
     case .speech: microphone = .speech
     case .tone: microphone = .tone(frequency: 440)
     case .noise: microphone = .noise
     case .silence: microphone = .silence
     case .file(let recording, _): microphone = .recording(recording)
+    }
+  }
+}
+
+extension CameraSource {
+  /// Makes the source that a scenario means; nil for a device without a camera.
+  fileprivate init?(_ camera: Scenario.Devices.Camera) throws(HarnessError) {
+    switch camera {
+    case .none: return nil
+    case .talkingHead: self = .talkingHead
+    case .movingBars: self = .movingBars
+    case .screen: self = .screen
+    case .black: self = .black
+    case .file(let file, let atEnd, let path):
+      self = .recording(try FilmedFile.video(file, atEnd: atEnd, name: path.wrappedValue))
     }
   }
 }

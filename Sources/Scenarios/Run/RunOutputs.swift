@@ -1,5 +1,6 @@
 public import CallCore
 public import ExternalRecords
+package import PeerSession
 package import ScenarioFormat
 public import ScenarioJudge
 public import SimNet
@@ -14,6 +15,8 @@ public struct RunOutputs {
   public var keyLog: ((String) -> Void)?
   /// Receives the audio that a peer's speaker played: 48 kHz mono.
   public var heard: ((_ peer: String, Span<Int16>) -> Void)?
+  /// Receives every picture of real media that a peer shows, with the trace subject of its connection.
+  package var shown: ((RenderedVideoFrame, _ connection: String) -> Void)?
   /// Receives a file that a peer's app has recorded, with its name.
   public var recorded: ((_ name: String, _ bytes: [UInt8]) -> Void)?
   /// Receives the output of an external program after its exit.

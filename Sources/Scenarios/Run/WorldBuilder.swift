@@ -176,7 +176,7 @@ struct WorldBuilder {
       servers: try callServers(of: peer))
     configuration.userIDs = scenario.userIDs
     configuration.wallClock = wallClock
-    configuration.device = Device.Settings(peer)
+    configuration.device = try Device.Settings(peer)
     configuration.settings = NamedValues(peer.settings)
     configuration.dataChannels = peer.dataChannels.map { DeclaredDataChannel($0) }
     configuration.dataChannelLabels = scenario.dataChannelLabels
@@ -184,10 +184,10 @@ struct WorldBuilder {
     configuration.interfaceNames = peer.interfaces.map { ($0.link, $0.name) }
     if peer.stack == .external { return try external.add(peer, configuration, app: profile.app, on: host) }
     let heard = outputs.heard.map { heard in { (samples: Span<Int16>) in heard(peer.name, samples) } }
-    world.add(
-      VirtualPeer(
-        configuration, app: profile.app, on: host, of: simulator, keyLog: learn, heard: heard,
-        recorded: outputs.recorded))
+    let made = VirtualPeer(
+      configuration, app: profile.app, on: host, of: simulator, keyLog: learn, heard: heard, recorded: outputs.recorded)
+    made.videoRecord.onRendered = outputs.shown
+    world.add(made)
   }
 
   /// The servers of the peer's profile, by the names that its vocabulary has for them.

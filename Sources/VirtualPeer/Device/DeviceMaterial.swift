@@ -4,7 +4,8 @@ internal import Pictures
 
 extension VirtualPeer {
   /// Returns a hash over what the device has to encode, whichever settings encode it and whenever: the first five seconds
-  /// of the microphone or all of a recording, and the first picture of the camera with one of a second later.
+  /// of the microphone or all of a recording, and the first picture of the camera with one of a second later, or all
+  /// pictures of a recording.
   ///
   /// - Parameter hasPictures: whether pictures have a content. Modelled ones have none; modelled sound follows the microphone:
   ///   in silence next to nothing is sent.
@@ -38,9 +39,13 @@ extension MicrophoneSource {
 
 extension CameraSource {
   fileprivate func hash(_ random: RandomSource) -> UInt64 {
-    let video = GeneratedVideo(kind, size: .vga, seed: Self.seed(random))
     var hash = FNV1a()
-    for number in [0, 30] as [UInt32] { hash.mix(word: FNV1a.hash(words: video.frame(number).samples.span.bytes)) }
+    if case .recording(let video) = self {
+      for samples in video.samples { hash.mix(word: FNV1a.hash(words: samples.span.bytes)) }
+      return hash.value
+    }
+    let painter = painter(.vga, frameRate: 30, random: random)
+    for number in [0, 30] as [UInt32] { hash.mix(word: FNV1a.hash(words: painter.frame(number).samples.span.bytes)) }
     return hash.value
   }
 }

@@ -1,5 +1,5 @@
 package import CallCore
-internal import PeerSession
+package import PeerSession
 package import Pictures
 
 /// Capture times of a peer's camera pictures, and the picture that its screen shows. Only a simulator knows both.
@@ -47,7 +47,7 @@ package final class VideoRecord {
   /// What is shown for each connection, by source.
   private var screens: [String: [UInt32: Screen]] = [:]
   /// The painters of this peer's pictures, each from a number on; nil for modelled ones.
-  private var painters: [(first: UInt32, video: GeneratedVideo?)] = []
+  private var painters: [(first: UInt32, video: CameraPainter?)] = []
 
   /// The sizes of the pictures that the camera took, in order.
   package private(set) var takenSizes: [PictureSize] = []
@@ -62,6 +62,9 @@ package final class VideoRecord {
   package var onShown: ((Shown) -> Void)?
   /// Called with every picture that is shown for a connection, by its trace subject; not with modelled ones.
   package var onShow: ((Shown, VideoFrame, _ connection: String) -> Void)?
+  /// Called with every picture that is shown for a connection, by its trace subject, and that was coded; not with modelled
+  /// ones.
+  package var onRendered: ((RenderedVideoFrame, _ connection: String) -> Void)?
 
   init() {}
 
@@ -74,12 +77,12 @@ package final class VideoRecord {
   }
 
   /// Says how large the pictures are from a number on, and what paints them.
-  func paint(from first: UInt32, _ size: PictureSize, with video: GeneratedVideo?) {
+  func paint(from first: UInt32, _ size: PictureSize, with video: CameraPainter?) {
     self.size = size
     painters.append((first, video))
   }
 
-  private func painter(of contentID: UInt32) -> GeneratedVideo? {
+  private func painter(of contentID: UInt32) -> CameraPainter? {
     painters.last { $0.first <= contentID }.flatMap(\.video)
   }
 
@@ -107,10 +110,14 @@ package final class VideoRecord {
   /// Returns whether a stream is one of this peer's camera.
   package func sends(_ ssrc: UInt32) -> Bool { sources[ssrc] != nil }
 
-  func show(_ shown: Shown, _ picture: VideoFrame?, over connection: String) {
+  func show(_ frame: RenderedVideoFrame, over connection: String) {
+    let shown = Shown(ssrc: frame.ssrc, timestamp: frame.timestamp, contentID: frame.contentID, at: frame.rendered)
+    let picture = frame.picture
     screens[connection, default: [:]][shown.ssrc, default: Screen()].show(shown, picture)
     onShown?(shown)
-    if let picture { onShow?(shown, picture, connection) }
+    guard let picture else { return }
+    onShow?(shown, picture, connection)
+    onRendered?(frame, connection)
   }
 
   /// Returns the picture that was shown of a source at a moment of the last quarter of a second; nil from a modelled codec.

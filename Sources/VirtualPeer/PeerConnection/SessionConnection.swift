@@ -316,9 +316,7 @@ final class SessionConnection: PeerConnection {
       shownPicture = picture
       recording?.take(picture)
     }
-    environment.videoRecord.show(
-      VideoRecord.Shown(ssrc: frame.ssrc, timestamp: frame.timestamp, contentID: frame.contentID, at: frame.rendered),
-      frame.picture, over: subject)
+    environment.videoRecord.show(frame, over: subject)
   }
 
   // MARK: Audio

@@ -19,7 +19,7 @@ final class VideoLoop {
     let first: UInt32
     let beginning: Instant
     /// The painter of real pictures; nil for modelled ones.
-    let video: GeneratedVideo?
+    let video: CameraPainter?
     var ticks: Int64 = 0
 
     /// Whether the picture of this tick is among those that are sent, which are spread evenly.
@@ -57,9 +57,7 @@ final class VideoLoop {
     let size = PictureSize(format.width, format.height) ?? .vga
     let painted = environment.media == .real ? source : nil
     let frameRate = screen?.frameRate ?? format.frameRate
-    let video = painted.map {
-      GeneratedVideo($0.kind, size: size, seed: CameraSource.seed(environment.random), frameRate: frameRate)
-    }
+    let video = painted?.painter(size, frameRate: frameRate, random: environment.random)
     environment.videoRecord.paint(from: first, size, with: video)
     return Capture(
       source: source, frameRate: frameRate, sentFrameRate: min(frameRate, screen?.adaptedFrameRate ?? frameRate),

@@ -1,4 +1,5 @@
 public import CallCore
+package import Codecs
 package import Pictures
 
 /// A picture of a remote track at the time at which it is shown.
@@ -22,10 +23,12 @@ public struct RenderedVideoFrame: Sendable {
   private let modelledID: UInt32?
   /// The picture; nil from a modelled codec.
   package let picture: VideoFrame?
+  /// The codec, and the frames of which it made the picture.
+  package let coded: (codec: VideoCodec, frames: [[UInt8]])
 
   package init(
     ssrc: UInt32, timestamp: UInt32, rendered: Instant, width: Int, height: Int, isKeyFrame: Bool,
-    modelledID: UInt32?, picture: VideoFrame?
+    modelledID: UInt32?, picture: VideoFrame?, coded: (codec: VideoCodec, frames: [[UInt8]])
   ) {
     self.ssrc = ssrc
     self.timestamp = timestamp
@@ -35,6 +38,7 @@ public struct RenderedVideoFrame: Sendable {
     self.isKeyFrame = isKeyFrame
     self.modelledID = modelledID
     self.picture = picture
+    self.coded = coded
   }
 
   /// The number of the picture in its source; nil when the picture carries none.

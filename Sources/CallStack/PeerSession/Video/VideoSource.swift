@@ -172,7 +172,7 @@ final class VideoSource: ReceivedSource {
       RenderedVideoFrame(
         ssrc: ssrc, timestamp: first.timestamp, rendered: max(now, picture.renderTime), width: decoded.size.width,
         height: decoded.size.height, isKeyFrame: decoded.isKeyFrame, modelledID: decoded.contentID,
-        picture: decoded.picture))
+        picture: decoded.picture, coded: (VideoCodec(first.format), picture.frames.map(\.data))))
   }
 
   private func decoder(of frame: EncodedFrame) throws(VideoCodecError) -> VideoDecoder {

@@ -82,61 +82,6 @@ extension ValueFormat {
   }
 }
 
-extension Scenario.Devices {
-  static let type = MappingType(
-    "devices", "the microphone and the camera of a peer", Scenario.Devices(),
-    [
-      .key(
-        "mic", .microphone, \.microphone, default: "speech", "what the microphone hears: a sound made, or a file"),
-      .key("permission", .choice, \.permission, default: "granted", "whether the app may open the microphone"),
-      .key(
-        "camera", ValueFormat<Scenario.Devices.Camera>.choice.located, \.camera, default: "talking-head",
-        "what the camera of a peer with video sees; none for a device without one"),
-      .key(
-        "background_audio", .flag, \.backgroundAudio, default: "true",
-        "whether the app declares that it plays or records in the background, and so runs on there"),
-      .key(
-        "background_voip", .flag, \.backgroundVoIP, default: "true where the app uses CallKit, else false",
-        "whether the app declares the background mode voip, without which it gets no VoIP push and may report no call"),
-      .key("front_camera", .flag, \.frontCamera, default: "true", "whether the device has a camera at the front"),
-      .key(
-        "front_camera_formats", cameraFormats, \.frontCameraFormats, default: "any",
-        "the formats of the camera at the front, as 640x480@30; the app takes the nearest to the size of its video"),
-      .key(
-        "back_camera_formats", cameraFormats, \.backCameraFormats, default: "any",
-        "the formats of the camera at the back"),
-      .key(
-        "simulator", .flag, \.simulator, default: "false",
-        "whether the device is a simulator, whose audio unit runs on any audio session"),
-      .key(
-        "incoming_calls", .choice, \.incomingCalls, default: "shown", "what the system does with calls of CallKit"),
-      .key(
-        "push_delay", .duration(), \.pushDelay, default: "1s", "how long a VoIP push takes to the device"),
-    ])
-
-  private static let cameraFormats = ValueFormat<Scenario.Devices.CameraFormat>.cameraFormat.list(atLeast: 1).distinct(
-    \.text)
-}
-
-extension ValueFormat where Value == Scenario.Devices.CameraFormat {
-  fileprivate static var cameraFormat: ValueFormat<Scenario.Devices.CameraFormat> {
-    ValueFormat<String>.text(shape: .pattern("^[0-9]+x[0-9]+@[0-9]+$")).map { text, span, reading in
-      let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-      guard parts.count == 2, let rate = Int(parts[1]) else {
-        reading.report(.wrongType, "'\(text)' is no format", at: span, hint: "write size and frame rate, as 640x480@30")
-        return nil
-      }
-      guard (1...120).contains(rate) else {
-        reading.report(.outOfRange, "a camera gives 1 to 120 pictures in a second, not \(rate)", at: span)
-        return nil
-      }
-      return Scenario.Video.Size.read(String(parts[0]), at: span, &reading).map { .init(size: $0, frameRate: rate) }
-    } back: {
-      $0.text
-    }
-  }
-}
-
 extension ValueFormat where Value == Located<String> {
   /// Reads a single name; for a list it suggests the key that takes several.
   static var oneName: ValueFormat<Located<String>> {
@@ -146,53 +91,6 @@ extension ValueFormat where Value == Located<String> {
       reading.report(
         .wrongNode, "expected one network, found a list", at: node.span, hint: "write networks: \(node.flowText())")
       return nil
-    }
-  }
-}
-
-extension ValueFormat where Value == Scenario.Devices.Microphone {
-  /// Reads `speech`, or `{ file: voice.wav }`.
-  fileprivate static var microphone: ValueFormat<Scenario.Devices.Microphone> {
-    .either(scalar: word, mapping: recording, isScalar: { if case .file = $0 { false } else { true } })
-  }
-
-  private static var word: ValueFormat<Scenario.Devices.Microphone> {
-    let made: [(String, Scenario.Devices.Microphone)] = [
-      ("speech", .speech), ("tone", .tone), ("noise", .noise), ("silence", .silence),
-    ]
-    let words = ValueFormat<String>.choice(of: made.map(\.0))
-    return ValueFormat(words.shape) { node, reading in
-      if node.scalar?.text == "file" {
-        reading.report(
-          .notAChoice, "'file' does not say which", at: node.span, hint: "write mic: { file: voice.wav }")
-        return nil
-      }
-      return words.decode(node, &reading).flatMap { word in made.first { $0.0 == word }?.1 }
-    } encode: { microphone in
-      words.encode(made.first { $0.1 == microphone }?.0 ?? "")
-    }
-  }
-
-  private struct Draft: Sendable {
-    var file = Located("")
-    var atEnd = Recording.End.repeat
-  }
-
-  private static var recording: ValueFormat<Scenario.Devices.Microphone> {
-    MappingType(
-      "recording", "a WAV file that a microphone hears", Draft(),
-      [
-        .key(
-          "file", ValueFormat<String>.text.located, \.file, required: true,
-          "a WAV of 16-bit PCM, 48000 Hz, mono; relative to the file that names it"),
-        .key("at_end", .choice, \.atEnd, default: "repeat", "what comes after it: the same again, or silence"),
-      ]
-    ).format.map { draft, _, reading in
-      let path = NotCompared(wrappedValue: reading.sources.path(of: draft.file.value, from: draft.file.span))
-      return reading.samples(of: draft.file).map { .file(Recording($0, atEnd: draft.atEnd), path: path) }
-    } back: { microphone in
-      guard case .file(let recording, let path) = microphone else { return Draft() }
-      return Draft(file: Located(path.wrappedValue), atEnd: recording.atEnd)
     }
   }
 }
@@ -212,6 +110,9 @@ extension Scenario.Video {
       .key(
         "start_bitrate", ValueFormat<DataRate>.rate.checked(bitrateProblem), \.startBitrate, default: "300kbps",
         "the bandwidth that is assumed before the path has been measured"),
+      .key(
+        "congestion_control", .choice, \.congestionControl, default: "gcc",
+        "what estimates the bandwidth of the path: Google congestion control, or NADA (RFC 8698)"),
       .key("temporal_layers", .count(1...3), \.temporalLayers, default: "1", "layers of half the frame rate each"),
       .key(
         "simulcast", .count(1...3), \.simulcast, default: "1",
@@ -249,7 +150,7 @@ extension ValueFormat where Value == Scenario.Video.Size {
 
 extension Scenario.Video.Size {
   /// Reads a size of pictures that encoders take.
-  fileprivate static func read(_ text: String, at span: SourceSpan, _ reading: inout Reading) -> Self? {
+  static func read(_ text: String, at span: SourceSpan, _ reading: inout Reading) -> Self? {
     let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
     guard sides.count == 2, let width = sides[0], let height = sides[1] else {
       reading.report(.wrongType, "'\(text)' is not a size", at: span, hint: "write width and height, as 640x480")

@@ -160,8 +160,9 @@ public enum DiagnosticCode: String, Sendable, CaseIterable {
     case .unknownName: "The name is unknown at this place."
     case .unknownInterface: "The peer is not attached to this network."
     case .badRecording:
-      "A recording is a WAV of 16-bit PCM, 48000 Hz, mono, with samples in it and of at most 16 MiB; "
-        + "all recordings of a scenario file have at most 32 MiB together."
+      "A recording for a microphone is a WAV of 16-bit PCM, 48000 Hz, mono, with samples in it. One for a camera is a Y4M "
+        + "of 4:2:0 with 8 bits, or an IVF of VP8, VP9, AV1 or H.264, whose pictures have at most 64 MiB decoded. "
+        + "A recording has at most 16 MiB, and all recordings of a scenario file have at most 32 MiB together."
     case .ambiguousName:
       "The name is ambiguous: a peer has several connections, or there are several servers. Write the full name."
     case .unknownConnection:

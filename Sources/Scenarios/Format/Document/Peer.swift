@@ -1,5 +1,6 @@
 public import CallCore
 public import Formats
+public import Pictures
 import Vocabulary
 
 extension Scenario {
@@ -76,8 +77,14 @@ extension Scenario {
     /// Whether the peer has an app and a media stack, internal or external, so that it can be called.
     public var hasCallStack: Bool { stack == .real || (stack == .external && programProtocol == .peer) }
 
+    /// Whether the microphone hears a file.
     var playsRecording: Bool {
       if case .file = devices.microphone { hasCallStack } else { false }
+    }
+
+    /// Whether the camera films a file.
+    var filmsRecording: Bool {
+      if case .file? = devices.camera?.value { hasCallStack } else { false }
     }
   }
 
@@ -101,12 +108,12 @@ extension Scenario {
     }
 
     /// The pictures of the camera.
-    public enum Camera: String, Sendable, CaseIterable {
-      case talkingHead = "talking-head"
-      case movingBars = "moving-bars"
-      case screen, black
+    public enum Camera: Sendable, Equatable {
+      case talkingHead, movingBars, screen, black
       /// A device without a camera, which shows the pictures of others.
       case none
+      /// A file with pictures, with the path under which the process opens it.
+      case file(VideoFile, atEnd: RecordedVideo.End, path: NotCompared<String>)
     }
 
     /// A format in which a camera gives pictures: the size, and the most pictures in a second.
@@ -200,6 +207,8 @@ extension Scenario {
     public enum ForwardErrorCorrection: String, Sendable, CaseIterable { case none, ulpfec, flexfec }
     /// The content of the pictures (W3C `contentHint`).
     public enum Content: String, Sendable, CaseIterable { case motion, detail }
+    /// Google congestion control, or NADA (RFC 8698).
+    public enum CongestionControl: String, Sendable, CaseIterable { case gcc, nada }
     /// The size of a picture in pixels.
     public struct Size: Sendable, Equatable {
       /// The width in pixels.
@@ -220,6 +229,8 @@ extension Scenario {
     public var bitrate: DataRate?
     /// The bit rate until the path has been measured.
     public var startBitrate: DataRate?
+    /// What estimates the bandwidth of the path.
+    public var congestionControl: CongestionControl?
     /// The number of temporal layers, 1 to 3.
     public var temporalLayers: Int?
     /// The number of encodings of the camera, 1 to 3.

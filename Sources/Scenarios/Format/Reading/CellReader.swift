@@ -58,7 +58,8 @@ struct CellReader {
       scenario.fuzz = fuzz
       FuzzChecks.check(fuzz, scenario, &reading)
     }
-    scenario.media = draft.media ?? (scenario.peers.contains(where: \.playsRecording) ? .real : .synthetic)
+    scenario.media =
+      draft.media ?? (scenario.peers.contains { $0.playsRecording || $0.filmsRecording } ? .real : .synthetic)
     PeerChecks.checkMedia(scenario, substituted, &reading)
     PeerChecks.checkRecordings(scenario, substituted, &reading)
     ProgramChecks.checkMedia(scenario, substituted, &reading)

@@ -1,6 +1,7 @@
 internal import CallCore
 internal import ExternalRecords
 internal import Formats
+internal import PeerSession
 internal import ScenarioFormat
 internal import ScenarioRun
 internal import SimNet
@@ -13,6 +14,7 @@ final class RunArtifacts {
   private let capture: FileSink
   private var diagram = ""
   private var speakers: [(peer: String, file: WAVFile)] = []
+  private lazy var screens = ShownVideoFiles(folder: folder)
   private var failure: FileError?
 
   init(folder: String, job: RunJob) throws(FileError) {
@@ -34,6 +36,7 @@ final class RunArtifacts {
     outputs.tap = packets
     outputs.keyLog = { packets.writeSecrets(keyLog: $0.hasSuffix("\n") ? $0 : $0 + "\n") }
     outputs.heard = { [unowned self] peer, samples in append(samples, heardBy: peer) }
+    outputs.shown = { [unowned self] frame, connection in show(frame, over: connection) }
     outputs.recorded = { [unowned self] name, bytes in store(bytes, in: name) }
     outputs.wrote = { [unowned self] account in
       write(account.output, to: "\(account.name).stdout.txt")
@@ -72,6 +75,11 @@ final class RunArtifacts {
     } catch { failure = error }
   }
 
+  private func show(_ frame: RenderedVideoFrame, over connection: String) {
+    guard failure == nil else { return }
+    do throws(FileError) { try screens.append(frame, over: connection) } catch { failure = error }
+  }
+
   /// Completes the files.
   ///
   /// - Parameter result: nil when the harness failed.
@@ -80,6 +88,7 @@ final class RunArtifacts {
     try trace.close()
     try capture.close()
     for speaker in speakers { try speaker.file.close() }
+    try screens.close()
     try Self.write(diagram, to: folder + "/sequence.mmd")
     guard let result, case .object(var members) = result.json else { return }
     members.append(.init("callsim", RunEnvironment.current.json))
