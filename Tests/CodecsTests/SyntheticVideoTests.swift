@@ -95,6 +95,15 @@ import Testing
     }
   }
 
+  @Test func `a black picture takes next to nothing at any rate`() throws {
+    let encoder = try encoder {
+      $0.size = .vga; $0.bitrate = .kilobitsPerSecond(1_000)
+    }
+    let sizes = (0..<30 as Range<UInt32>).map { encoder.encode(contentID: $0, isBlack: true, at: .zero).bytes.count }
+    #expect(sizes[0] == 582 && sizes.dropFirst().allSatisfy { $0 == 97 }, "\(sizes)")
+    #expect(encoder.encode(contentID: 30, at: .zero).bytes.count > 1_000)
+  }
+
   @Test func `another size begins with a key frame`() throws {
     let encoder = try encoder()
     _ = frames(encoder, 3)

@@ -133,7 +133,7 @@ import Testing
     var random = RandomSource(seed: seed).stream("hostile")
     var settings = NADAController.Settings()
     settings.maximumRate = .kilobitsPerSecond(4_000)
-    var controller = CongestionController.nada(NADAController(settings: settings))
+    var controller = CongestionController(NADAController(settings: settings))
     var now = Instant.zero
     controller.setAvailable(true, at: now)
     for step in 0..<400 as Range<Int64> {

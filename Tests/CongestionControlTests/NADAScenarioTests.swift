@@ -27,7 +27,7 @@ import Testing
   }
 
   private func controller(_ sender: SimulatedSender) -> NADAController {
-    guard case .nada(let controller) = sender.estimator else { preconditionFailure("not NADA") }
+    guard let controller = sender.estimator.nada else { preconditionFailure("not NADA") }
     return controller
   }
 

@@ -52,8 +52,8 @@ final class SimulatedSender {
   init(settings: Settings = Settings(), index: Int = 0, seed: UInt64 = 1) {
     (self.settings, self.index) = (settings, index)
     estimator =
-      settings.nada.map { .nada(NADAController(settings: $0)) }
-      ?? .googleCongestionControl(BandwidthEstimator(settings: settings.estimator))
+      settings.nada.map { CongestionController(NADAController(settings: $0)) }
+      ?? CongestionController(BandwidthEstimator(settings: settings.estimator))
     pacer = Pacer(settings: Pacer.Settings(rate: .kilobitsPerSecond(750)))
     random = RandomSource(seed: seed).stream("frames/\(index)")
     nextFrame = .zero + settings.starts

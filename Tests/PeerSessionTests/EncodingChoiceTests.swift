@@ -179,6 +179,22 @@ import Testing
     #expect(choice.isPaused)
   }
 
+  @Test func `a video is paused once no video of less priority is sent, and does not go on because one is`() {
+    var choice = EncodingChoice()
+    (choice.pauses, choice.isPreferred) = (true, true)
+    set(&choice, 0)
+    note(&choice, from: 0, through: 5_000)
+    #expect(!choice.isPaused)
+    choice.isPreferred = false
+    note(&choice, from: 5_100, through: 7_000)
+    #expect(!choice.isPaused)
+    note(&choice, from: 7_100, through: 7_200)
+    #expect(choice.isPaused)
+    choice.isPreferred = true
+    note(&choice, from: 7_300, through: 30_000)
+    #expect(choice.isPaused)
+  }
+
   @Test func `a source that falls silent in a pause and comes back does not end it`() {
     var choice = EncodingChoice()
     choice.pauses = true

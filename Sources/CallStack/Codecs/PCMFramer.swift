@@ -28,6 +28,11 @@ package struct PCMFramer: ~Copyable {
     return true
   }
 
+  /// Replaces what waits by silence.
+  package mutating func silence() {
+    for index in consumed..<samples.count { samples[index] = 0 }
+  }
+
   /// The number of interleaved samples that wait for a whole frame.
   package var pendingCount: Int { samples.count - consumed }
 }

@@ -50,6 +50,8 @@ package struct Pacer: ~Copyable {
 
   package var isEmpty: Bool { queue.count == 0 }
   package var count: Int { queue.count }
+  /// The bytes of the packets that wait.
+  package var byteCount: Int { queue.byteCount }
 
   // MARK: Rates
 

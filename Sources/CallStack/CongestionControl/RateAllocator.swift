@@ -71,8 +71,7 @@ package struct RateAllocator: Sendable {
 
     /// The minimum, with a margin for a paused stream.
     var minimum: DataRate {
-      guard rate == .zero else { return stream.minimum }
-      return stream.minimum + max(stream.minimum * RateAllocator.toggleShare, RateAllocator.toggleRate)
+      rate == .zero ? RateAllocator.resumption(of: stream) : stream.minimum
     }
     var isSent: Bool { rate != .zero }
   }
@@ -90,6 +89,11 @@ package struct RateAllocator: Sendable {
   private static let burstFactor = 2.0
 
   package init() {}
+
+  /// The rate at which a paused stream resumes.
+  private static func resumption(of stream: Stream) -> DataRate {
+    stream.minimum + max(stream.minimum * toggleShare, toggleRate)
+  }
 
   /// Adds or changes a stream. A known one keeps its rate until the next allocation.
   package mutating func set(_ stream: Stream) {
@@ -115,6 +119,7 @@ package struct RateAllocator: Sendable {
     var limits = StreamLimits()
     for share in shares {
       limits.maximum += share.stream.maximum
+      limits.resumption += share.stream.isMinimumEnforced ? share.stream.minimum : Self.resumption(of: share.stream)
       if share.stream.isMinimumEnforced {
         limits.minimum += share.stream.minimum
         limits.padding += share.stream.padding

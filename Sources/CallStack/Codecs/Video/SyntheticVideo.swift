@@ -4,7 +4,8 @@ package import Pictures
 /// A *modelled* video codec: frames have the sizes that an encoder would give them, and say which picture they are.
 ///
 /// Sizes follow the statistical model of RFC 8593 section 5 in its steady state: around the mean frame of the target
-/// rate with a Laplace distribution of scale 0.15. Key frames are larger, and the frames after them pay for it.
+/// rate with a Laplace distribution of scale 0.15. Key frames are larger, and the frames after them pay for it. Black pictures
+/// take next to nothing.
 ///
 /// A payload consists of a header and filler up to the size. The header has, in network byte order: magic (1 byte),
 /// flags (1), FNV-1a hash of all that follows it (4), number of the frame (4), content id (4), width (2), height (2),

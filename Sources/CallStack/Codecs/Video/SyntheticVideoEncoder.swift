@@ -38,8 +38,10 @@ package final class SyntheticVideoEncoder {
     self.settings = settings
   }
 
-  /// Writes a frame that stands for the picture with this number in its source.
-  package func encode(contentID: UInt32?, at timestamp: Instant, forcingKeyFrame: Bool = false) -> EncodedVideoFrame {
+  /// Writes a frame that stands for the picture with this number in its source, or for a black one in its place.
+  package func encode(
+    contentID: UInt32?, isBlack: Bool = false, at timestamp: Instant, forcingKeyFrame: Bool = false
+  ) -> EncodedVideoFrame {
     let step = pattern.next(forcingKeyFrame: forcingKeyFrame || owesKeyFrame)
     owesKeyFrame = false
     let isKeyFrame = step == .keyFrame
@@ -47,9 +49,16 @@ package final class SyntheticVideoEncoder {
     let payload = SyntheticVideo.Payload(
       isKeyFrame: isKeyFrame, number: number, contentID: contentID, size: settings.size,
       dependencies: layer.dependencies)
+    let byteCount =
+      isBlack ? blackSize(isKeyFrame: isKeyFrame) : nextSize(isKeyFrame: isKeyFrame, layer: layer.id)
     return EncodedVideoFrame(
-      bytes: payload.bytes(nextSize(isKeyFrame: isKeyFrame, layer: layer.id)), isKeyFrame: isKeyFrame,
+      bytes: payload.bytes(byteCount), isKeyFrame: isKeyFrame,
       size: settings.size, timestamp: timestamp, contentID: contentID, quantizer: nil, number: number, layer: layer)
+  }
+
+  /// The size of a black picture, which is next to nothing at any rate: libvpx's VP8 takes 98 bytes for one of 640 by 480.
+  private func blackSize(isKeyFrame: Bool) -> Int {
+    max(SyntheticVideo.headerSize, settings.size.pixelCount / 3_136 * (isKeyFrame ? 6 : 1))
   }
 
   private func nextSize(isKeyFrame: Bool, layer: Int) -> Int {

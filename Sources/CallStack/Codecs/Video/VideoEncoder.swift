@@ -77,14 +77,14 @@ package enum VideoEncoder {
     }
   }
 
-  /// Encodes a frame from its number alone. A real codec throws ``VideoCodecError/pictureRequired``.
+  /// Encodes a frame from its number, and whether it is black, alone. A real codec throws ``VideoCodecError/pictureRequired``.
   package func encode(
-    contentID: UInt32, at timestamp: Instant, forcingKeyFrame: Bool = false
+    contentID: UInt32, isBlack: Bool = false, at timestamp: Instant, forcingKeyFrame: Bool = false
   ) throws(VideoCodecError) -> EncodedVideoFrame {
     switch self {
     case .vp8, .vp9, .h264, .av1: throw .pictureRequired
     case .synthetic(let encoder):
-      encoder.encode(contentID: contentID, at: timestamp, forcingKeyFrame: forcingKeyFrame)
+      encoder.encode(contentID: contentID, isBlack: isBlack, at: timestamp, forcingKeyFrame: forcingKeyFrame)
     }
   }
 }

@@ -107,11 +107,16 @@ package struct NADAController: Sendable {
     set(start, .configured, at: now)
   }
 
-  private var minimumRate: DataRate { max(max(settings.minimumRate, AIMDRateController.floor), streams.minimum) }
+  /// The minimum rate (RMIN). Without probes nothing would tell that a stream which was paused has room again: there is always
+  /// enough for all.
+  private var minimumRate: DataRate {
+    max(max(settings.minimumRate, AIMDRateController.floor), max(streams.minimum, streams.resumption))
+  }
 
-  /// Sets the use of the bandwidth by the streams, whenever it changes.
+  /// Sets the use of the bandwidth by the streams, whenever it changes. Their maximum, where it is known, is the largest rate.
   package mutating func setStreams(_ limits: StreamLimits, at now: Instant) {
     streams = limits
+    if limits.maximum > .zero { settings.maximumRate = limits.maximum }
     if isStarted { set(reference, .configured, at: now) }
   }
 

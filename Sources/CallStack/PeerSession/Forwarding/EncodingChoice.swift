@@ -39,6 +39,8 @@ struct EncodingChoice {
   var share: DataRate?
   /// Whether what is sent arrives as fast as it is sent.
   var isDelivered = false
+  /// Whether a video of less priority is sent too, which is paused before this one is.
+  var isPreferred = false
   /// Whether nothing is sent while there is no share, which the smallest encoding does not fit; else that one is sent.
   var pauses = false
   private var pause = ForwardingPause()
@@ -70,7 +72,7 @@ struct EncodingChoice {
     // Of what has just begun it is not known whether it fits, and what arrives fits whatever the estimate says: neither ends a
     // pause.
     let isTooMuch = pause.isOn || (offers.first?.rate != nil && !isDelivered)
-    let isShort = pauses && share == .zero && isTooMuch
+    let isShort = pauses && share == .zero && isTooMuch && (pause.isOn || !isPreferred)
     pause.update(isShort: isShort, at: now)
     guard !pause.isOn else { return wanted = nil }
     let before = wanted

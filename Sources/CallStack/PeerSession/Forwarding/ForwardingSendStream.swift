@@ -147,8 +147,18 @@ final class ForwardingSendStream: RetransmittingStream {
   /// The rate of what is to be sent of a video; zero while nothing is.
   var rate: DataRate { isActive ? choice.rate : .zero }
 
-  /// Sets the share of the estimated bandwidth, and whether all that is forwarded arrives as fast as it is sent.
-  func setRate(_ rate: DataRate, isDelivered: Bool) { (choice.share, choice.isDelivered) = (rate, isDelivered) }
+  /// Sets the share of the estimated bandwidth, whether all that is forwarded arrives as fast as it is sent, and the least
+  /// priority among the videos that are not paused.
+  func setRate(_ rate: DataRate, isDelivered: Bool, leastPriority: Double) {
+    (choice.share, choice.isDelivered) = (rate, isDelivered)
+    choice.isPreferred = policy.priority > leastPriority
+  }
+
+  /// Whether a video is sent on, and not paused.
+  func isSent(at now: Instant) -> Bool {
+    guard let lastArrival, kind == .video, isActive, !choice.isPaused else { return false }
+    return now - lastArrival < MediaChannel.idleTimeout
+  }
 
   /// Whether padding can be sent, for probes.
   func canPad(at now: Instant) -> Bool {

@@ -7,7 +7,9 @@ internal import RTP
 ///
 /// It is asked for its deadline after every packet, and must not be copied for it.
 struct BandwidthControl: ~Copyable {
-  private(set) var estimator: BandwidthEstimator
+  private(set) var estimator: CongestionController
+  /// The rate until something is known of a path.
+  private let start: DataRate
   private var allocator = RateAllocator()
   /// The streams of the allocator.
   private var streams: [Int] = []
@@ -33,13 +35,27 @@ struct BandwidthControl: ~Copyable {
   /// largest share that is lost.
   private static let delivery = (share: 0.95, loss: 0.02)
 
-  init(start: DataRate, forwards: Bool = false) {
+  init(
+    start: DataRate, _ congestionControl: VideoSettings.CongestionControl = .googleCongestionControl,
+    forwards: Bool = false
+  ) {
+    self.start = start
     self.forwards = forwards
-    var settings = BandwidthEstimator.Settings()
-    settings.startRate = start
-    settings.pacingFactor = Self.pacingFactors.otherwise
-    estimator = BandwidthEstimator(settings: settings)
-    estimator.setProbesWhileApplicationLimited(forwards)
+    switch congestionControl {
+    case .googleCongestionControl:
+      var settings = BandwidthEstimator.Settings()
+      settings.startRate = start
+      settings.pacingFactor = Self.pacingFactors.otherwise
+      estimator = CongestionController(BandwidthEstimator(settings: settings))
+      estimator.setProbesWhileApplicationLimited(forwards)
+    case .nada:
+      var settings = NADAController.Settings()
+      // The streams have a minimum and a maximum of their own.
+      settings.minimumRate = .zero
+      settings.startRate = start
+      settings.pacingFactor = Self.pacingFactors.otherwise
+      estimator = CongestionController(NADAController(settings: settings))
+    }
   }
 
   var target: TargetRate { estimator.target }
@@ -92,6 +108,7 @@ struct BandwidthControl: ~Copyable {
     guard isAvailable else { return }
     let repairShare = repairShare(limiter.rate(at: now))
     let isDelivered = forwards && deliversAll
+    let leastPriority = channels.compactMap { $0.sentPriority(at: now) }.min() ?? .infinity
     allocator.allocate(estimator.target.target, stable: estimator.target.stable)
     for channel in channels {
       switch channel {
@@ -103,7 +120,7 @@ struct BandwidthControl: ~Copyable {
           path: estimator.target, at: now)
       case .forwarding(let forwarding):
         guard let send = forwarding.send, streams.contains(send.number) else { continue }
-        send.setRate(allocator.rate(of: send.number), isDelivered: isDelivered)
+        send.setRate(allocator.rate(of: send.number), isDelivered: isDelivered, leastPriority: leastPriority)
       }
     }
   }
@@ -137,7 +154,7 @@ struct BandwidthControl: ~Copyable {
 
   /// Notes that packets take another path.
   mutating func changeRoute(at now: Instant) {
-    estimator.changeRoute(start: estimator.settings.startRate, at: now)
+    estimator.changeRoute(start: start, at: now)
   }
 
   var deadline: Instant? { isAvailable ? estimator.deadline : nil }
@@ -154,6 +171,7 @@ struct BandwidthControl: ~Copyable {
     change: (EstimateChange) -> Void
   ) {
     let before = estimator.target
+    estimator.setQueue(byteCount: pacer.byteCount)
     estimator.process(at: now)
     settle(since: before, channels, pacer: &pacer, limiter: limiter, at: now, change: change)
   }
@@ -208,5 +226,13 @@ struct BandwidthControl: ~Copyable {
     guard isAvailable else { return }
     pacer.setRate(max(estimator.target.pacing, forwardedRate * Self.forwardingFactor), at: now)
     pacer.setPaddingRate(estimator.target.padding, at: now)
+  }
+}
+
+extension MediaChannel {
+  /// The priority of a forwarded video that is sent, and not paused.
+  fileprivate func sentPriority(at now: Instant) -> Double? {
+    guard case .forwarding(let forwarding) = self, let send = forwarding.send, send.isSent(at: now) else { return nil }
+    return send.policy.priority
   }
 }

@@ -243,7 +243,8 @@ final class MediaTransport {
     }
     if bandwidth == nil, hasSender {
       bandwidth = BandwidthControl(
-        start: configuration.video?.startBitrate ?? Self.pacingRate, forwards: configuration.forwards)
+        start: configuration.video?.startBitrate ?? Self.pacingRate,
+        configuration.video?.congestionControl ?? .googleCongestionControl, forwards: configuration.forwards)
       if isConnected { bandwidth?.start(channels, pacer: &pacer, limiter: limiter, at: now) }
     }
     bandwidth?.setStreams(of: channels, pacer: &pacer, limiter: limiter, at: now)

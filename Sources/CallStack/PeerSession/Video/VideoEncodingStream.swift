@@ -243,7 +243,7 @@ final class VideoEncodingStream: RetransmittingStream {
     guard let encoder else { return nil }
     guard encoder.needsPictures else {
       return try encoder.encode(
-        contentID: input.contentID, at: input.captured, forcingKeyFrame: forcingKeyFrame)
+        contentID: input.contentID, isBlack: input.isBlack, at: input.captured, forcingKeyFrame: forcingKeyFrame)
     }
     return try encoder.encode(input.picture(settings.size), forcingKeyFrame: forcingKeyFrame)
   }

@@ -10,6 +10,8 @@ package struct VideoInput {
   /// The pictures that its source gives in a second, whose size is then the full one; nil for as many, and of the size, as
   /// the settings of the session say.
   package let frameRate: Int?
+  /// Whether it is a black picture in place of the source's.
+  private(set) var isBlack = false
   private let paint: () -> VideoFrame
   private var painted: VideoFrame?
 
@@ -34,9 +36,11 @@ package struct VideoInput {
   /// A black picture in its place, as a disabled track sends (W3C `track.enabled`).
   var blackened: VideoInput {
     let (size, contentID) = (size, contentID)
-    return VideoInput(contentID: contentID, size: size, captured: captured, frameRate: frameRate) {
+    var black = VideoInput(contentID: contentID, size: size, captured: captured, frameRate: frameRate) {
       VideoFrame(filled: size)
     }
+    black.isBlack = true
+    return black
   }
 
   /// Returns the picture at a size.

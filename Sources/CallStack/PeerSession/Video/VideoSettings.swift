@@ -34,6 +34,14 @@ public struct VideoSettings: Hashable, Sendable {
     case flexfec
   }
 
+  /// What estimates the bandwidth of the path, from feedback about each packet.
+  public enum CongestionControl: String, Sendable, CaseIterable {
+    /// Google congestion control, as in libwebrtc.
+    case googleCongestionControl = "gcc"
+    /// Network-Assisted Dynamic Adaptation (RFC 8698), which needs ``transportFeedback``.
+    case nada
+  }
+
   /// The codecs, the preferred one first.
   public var codecs = [Codec.vp8, .vp9, .h264]
   /// The width of captured pictures in pixels.
@@ -51,6 +59,8 @@ public struct VideoSettings: Hashable, Sendable {
   public var simulcast = 1
   /// The rate that is assumed before the path has been measured.
   public var startBitrate = DataRate.kilobitsPerSecond(300)
+  /// What estimates the bandwidth of the path.
+  public var congestionControl = CongestionControl.googleCongestionControl
   /// The maximum rate of one encoding; nil for libwebrtc's for the size.
   public var maximumBitrate: DataRate?
   /// Whether lost packets are requested again (RFC 4585), if the peer agrees.

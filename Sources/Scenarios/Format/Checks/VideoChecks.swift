@@ -1,13 +1,23 @@
+internal import Vocabulary
+
 /// Checks of video keys against each other and against the other peers.
 enum VideoChecks {
   /// The codecs whose frames have numbers, so that a lost repair packet of ULPFEC does not look like lost media.
   private static let numbered: [Scenario.Video.Codec] = [.vp8, .vp9]
+  /// The keys that say what is sent alone.
+  private static let ofSender = [
+    "size", "frame_rate", "bitrate", "start_bitrate", "congestion_control", "temporal_layers", "simulcast", "content",
+  ]
 
   /// Checks the video keys of all peers.
   ///
   /// - Parameter root: the root of the file, with merged peer profiles.
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
-    for peer in scenario.peers { checkSimulcast(of: peer, root, &reading) }
+    for peer in scenario.peers {
+      checkSimulcast(of: peer, root, &reading)
+      checkCongestionControl(of: peer, root, &reading)
+      checkSending(of: peer, scenario, root, &reading)
+    }
     for peer in scenario.peers where peer.stack == .real {
       guard let video = peer.video, let entry = root["peers"]?[peer.name]?["video"]?.entry("fec") else { continue }
       checkCodecs(of: peer, video, entry, &reading)
@@ -26,6 +36,36 @@ enum VideoChecks {
     let problem = "'simulcast' changes nothing: \(profile.value) has no server that forwards media"
     reading.note(
       effectOf: entry, problem: count > 1 && !reading.isForwarded(peer) ? problem : nil, isDefault: count == 1)
+  }
+
+  /// Reports keys of what is sent where no camera films, and the app has no other pictures.
+  private static func checkSending(
+    of peer: Scenario.Peer, _ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading
+  ) {
+    guard peer.stack == .real, let video = root["peers"]?[peer.name]?["video"],
+      let profile = peer.profile.flatMap({ reading.registry.vocabulary($0.value) })
+    else { return }
+    let hasCapturer = profile.settings.contains { $0.role == .capturer && peer.settings.text($0.name) != nil }
+    let sharing = profile.actions.filter { $0.role == .shareScreen }.map(\.name)
+    let shares = scenario.timeline.contains { entry in
+      if case .action(peer.name, let action, _) = entry.effect { sharing.contains(action) } else { false }
+    }
+    let sends = peer.devices.camera?.value != Scenario.Devices.Camera.none || hasCapturer || shares
+    for key in ofSender {
+      guard let span = video.entry(key)?.keySpan, reading.isOwn(span) else { continue }
+      let problem = "'\(key)' changes nothing: \(peer.name) has no camera, and sends no pictures"
+      reading.note(fault: sends ? nil : problem, key: key, at: span)
+    }
+  }
+
+  /// Reports NADA without the feedback that it lives on.
+  private static func checkCongestionControl(of peer: Scenario.Peer, _ root: YAMLNode, _ reading: inout Reading) {
+    guard let video = peer.video, video.congestionControl == .nada, video.transportCC == false else { return }
+    let entry = root["peers"]?[peer.name]?["video"]?.entry("congestion_control")
+    reading.report(
+      .conflictingKeys,
+      "\(peer.name) has NADA and no transport_cc: NADA knows of the path by feedback about each packet",
+      at: entry?.value.span ?? peer.span, hint: "leave one of the two out")
   }
 
   /// Reports ULPFEC beside NACK without a codec that shows which packets are missing.
