@@ -401,6 +401,8 @@ public final class VirtualPeer {
   /// The number of connections made so far that depend on the clock: peer connections, and TLS connections to TURN
   /// servers.
   package var madeConnectionCount: Int { connections.madeCount }
+  /// How often the app has asked for its date.
+  package var dateReadCount: Int { runtime.clock.readCount }
 
   /// The number of peer connections that are open.
   public var openConnectionCount: Int { connections.openConnections.count }

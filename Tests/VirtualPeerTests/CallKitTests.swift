@@ -146,13 +146,74 @@ import Vocabulary
   @Test func `a phone call holds what talks, and gives it back`() throws {
     let world = try World()
     world.answer()
-    world.callKit.setHeldByPhoneCall(true)
+    world.callKit.setPhoneCallAnswered(true)
     world.run()
     #expect(!world.device.audioSession.isActive)
-    world.callKit.setHeldByPhoneCall(false)
+    world.callKit.setPhoneCallAnswered(false)
     world.run()
     #expect(world.device.audioSession.isActive)
     #expect(world.performed.map(\.kind) == [.answer, .setHeld(true), .setHeld(false)])
+  }
+
+  @Test func `a call that dials while the user is in a phone call is held, and dials or talks after it`() throws {
+    for connects in [true, false] {
+      let world = try World()
+      world.callKit.request(CallKitAction(.start, of: "one"))
+      world.run()
+      world.callKit.setPhoneCallAnswered(true)
+      world.run()
+      #expect(world.performed.map(\.kind) == [.start, .setHeld(true)])
+      #expect(!world.device.audioSession.isActive)
+      if connects { world.callKit.reportOutgoingCallConnected("one") }
+      world.run()
+      #expect(world.changes == [.didActivate, .didDeactivate])
+      world.callKit.setPhoneCallAnswered(false)
+      world.run()
+      #expect(world.performed.map(\.kind) == [.start, .setHeld(true), .setHeld(false)])
+      #expect(world.changes == [.didActivate, .didDeactivate, .didActivate])
+      // What dials may still be connected; what talks is so already.
+      world.callKit.reportOutgoingCallConnected("one")
+      world.callKit.setPhoneCallAnswered(true)
+      world.run()
+      #expect(world.performed.count == 4)
+    }
+  }
+
+  @Test func `a call that is answered while the user is in a phone call is held`() throws {
+    let world = try World()
+    _ = world.callKit.reportNewIncomingCall("one")
+    world.callKit.setPhoneCallAnswered(true)
+    world.run()
+    #expect(world.performed == [])
+    world.callKit.touch(.accept, isSeen: true)
+    world.run()
+    #expect(world.performed.map(\.kind) == [.answer, .setHeld(true)])
+    #expect(world.changes == [])
+    world.callKit.setPhoneCallAnswered(false)
+    world.run()
+    #expect(world.changes == [.didActivate])
+  }
+
+  @Test(arguments: [1, 20, 49, 60] as [Int64])
+  func `a call that begins at the end of another gets an activation of its own`(gap: Int64) throws {
+    let world = try World()
+    world.answer()
+    world.callKit.request(CallKitAction(.end, of: "one"))
+    world.run(for: .milliseconds(gap))
+    world.callKit.request(CallKitAction(.start, of: "two"))
+    world.run()
+    #expect(world.changes == [.didActivate, .didDeactivate, .didActivate])
+    #expect(world.device.audioSession.isActive)
+  }
+
+  @Test func `a call that ends beside another leaves the session to that one`() throws {
+    let world = try World()
+    world.answer()
+    world.callKit.request(CallKitAction(.start, of: "two"))
+    world.run()
+    world.callKit.request(CallKitAction(.end, of: "one"))
+    world.run()
+    #expect(world.changes == [.didActivate])
   }
 
   @Test func `what rings is answered in the call UI, and what talks is ended there by a user who does not see the app`()

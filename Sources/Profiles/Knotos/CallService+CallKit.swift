@@ -52,8 +52,14 @@ extension CallService {
   }
 
   /// Tells CallKit that a call is over, unless the user has ended it there.
-  func endForCallKit(_ call: Call) {
-    if !isEndingForCallKit { callKit.reportCall(call.callKitID, endedWith: .remoteEnded) }
+  func endForCallKit(_ call: Call, _ reason: EndReason) {
+    let callKitReason: CallKit.EndedReason =
+      switch reason {
+      case .localHangup, .remoteHangup, .declined: .remoteEnded
+      case .missed: .unanswered
+      case .failed: .failed
+      }
+    if !isEndingForCallKit { callKit.reportCall(call.callKitID, endedWith: callKitReason) }
     if !callKit.isAudioActive { takeDownAudio() }
   }
 

@@ -274,7 +274,7 @@ final class CallService: PeerConnectionDelegate {
     send(.hangup(reason: nil), own)
     let call = Call(id: callID, peer: own.peer, isCaller: false)
     call.pendingOffer = sdp
-    call.callKitID = own.callKitID
+    (call.callKitID, call.isHeld) = (own.callKitID, own.isHeld)
     if Defect.yieldedCallKeptOpen.isPlanted { call.yielded = own } else { own.close() }
     self.call = call
     trace.begin(call: call.id, with: call.peer)
@@ -282,7 +282,7 @@ final class CallService: PeerConnectionDelegate {
     enter("connecting", on: "call_offer")
     open(call)
     // The user who muted the call that both have placed muted this one.
-    if own.isMuted { mute(call, true) }
+    if own.isMuted || own.isHeld { mute(call, own.isMuted) }
     if own.isCameraOff { turnCamera(off: true, call) }
     startSetupTimer(call)
     answer(call, offer: sdp)
@@ -518,7 +518,7 @@ final class CallService: PeerConnectionDelegate {
     guard let call else { return }
     endedCalls.insert(call.id)
     if state != "connecting" || !Defect.captureOutlivesSetup.isPlanted { call.close() }
-    releaseAudio(of: call)
+    releaseAudio(of: call, reason)
     guard enter("ended", on: event) else { return }
     trace.set("call.reason", reason.rawValue)
     trace.end(code)
@@ -529,8 +529,8 @@ final class CallService: PeerConnectionDelegate {
     }
   }
 
-  private func releaseAudio(of call: Call) {
-    if usesCallKit { return endForCallKit(call) }
+  private func releaseAudio(of call: Call, _ reason: EndReason) {
+    if usesCallKit { return endForCallKit(call, reason) }
     if settings.audioSession != .never { environment.device.setAudioSessionActive(false) }
   }
 
@@ -541,7 +541,7 @@ final class CallService: PeerConnectionDelegate {
     guard state != "ended" else { return call.close() }
     send(state == "ringing" ? .decline : .hangup(reason: nil), call)
     call.close()
-    releaseAudio(of: call)
+    releaseAudio(of: call, .localHangup)
   }
 
   // MARK: PeerConnectionDelegate
@@ -576,7 +576,8 @@ final class CallService: PeerConnectionDelegate {
       call.timer?.cancel()
       call.socketTimer?.cancel()
       enter("connected", on: "ICE and DTLS")
-      if call.isCaller { environment.callKit.reportOutgoingCallConnected(call.callKitID) }
+      // Of glare it may be the call that this user has begun.
+      environment.callKit.reportOutgoingCallConnected(call.callKitID)
       if Defect.muteCompletesLate.isPlanted { completeMute(call) }
     case .connected where state == "connected":
       // A restart has succeeded: cancel its timer.

@@ -51,7 +51,10 @@ package final class AppLifecycle {
     self.process = process
     trace.write(PeerEvents.appState, subject, state.rawValue)
     device.onAudioChanged = { [unowned self] in watchBackground() }
-    callKit.onCallsChanged = { [unowned self] in watchBackground() }
+    callKit.onCallsChanged = { [unowned self] in
+      watchBackground()
+      takeAudioForCall()
+    }
   }
 
   package func set(_ conditions: DeviceConditions) {
@@ -65,6 +68,7 @@ package final class AppLifecycle {
     if takesAudio { isEndUntold = conditions.isAudioEndUntold }
     isAudioTaken = takesAudio
     hold(conditions.phoneCall == .answered && !takesAudio)
+    callKit.setPhoneCallAnswered(conditions.phoneCall == .answered)
     move(to: wanted)
     updateCamera()
     if !isAudioTaken, device.isAudioTaken, state < .suspended { endAudioInterruption() }
@@ -203,12 +207,18 @@ package final class AppLifecycle {
     if !isEndUntold { process.tell(.audioInterruptionEnded(shouldResume: true)) }
   }
 
-  /// Holds the calls that CallKit has for a cellular call, or goes on with them.
+  /// Notes that CallKit holds its calls for a cellular call, which does not suspend the app then, or that they go on.
   private func hold(_ isHeld: Bool) {
     guard isHeld != isHolding, !isHeld || callKit.hasCall else { return }
     isHolding = isHeld
     changeCount += 1
-    callKit.setHeldByPhoneCall(isHeld)
+  }
+
+  /// Takes the audio from another app for a call that CallKit has. A cellular call keeps it.
+  private func takeAudioForCall() {
+    guard isAudioTaken, callKit.hasCall, conditions.phoneCall != .answered, state < .suspended else { return }
+    isAudioTaken = false
+    endAudioInterruption()
   }
 
   private func updateCamera() {

@@ -153,10 +153,12 @@ public final class Device {
   public func configureAudioSession(
     category: AudioSession.Category, mode: AudioSession.Mode, options: AudioSession.Options
   ) {
+    let before = audioSession
     audioSession.configure(category: category, mode: mode, options: options)
     chosenOutput = nil
     traceSession()
-    onSessionChangedByApp?()
+    // The same again is no change.
+    if audioSession != before { onSessionChangedByApp?() }
   }
 
   /// Activates or deactivates the audio session, and writes it into the trace.
@@ -254,7 +256,14 @@ public final class Device {
     setCamera(open: false)
     captureScreen(nil)
     screenCleared()
+    if cameraPosition != firstPosition {
+      cameraPosition = firstPosition
+      trace.write(PeerEvents.cameraPosition, subject, cameraPosition.rawValue)
+    }
   }
+
+  /// The camera with which an app begins.
+  private var firstPosition: CameraPosition { settings.hasFrontCamera ? .front : .back }
 
   // MARK: Interruptions
 
@@ -280,7 +289,9 @@ public final class Device {
     let wasInterrupted = isCameraInterrupted
     cameraInterruption = reason
     trace.write(PeerEvents.cameraInterruption, subject, reason?.rawValue ?? "none")
-    guard wantsCamera, screenCapture == nil, wasInterrupted != isCameraInterrupted else { return false }
+    guard wantsCamera, !usesCustomCapturer, screenCapture == nil, wasInterrupted != isCameraInterrupted else {
+      return false
+    }
     traceCamera()
     return true
   }

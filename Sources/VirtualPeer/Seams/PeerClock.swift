@@ -48,6 +48,16 @@ public final class PeerClock {
   /// The current virtual time.
   public var now: Instant { simulator.now }
 
+  /// How often the app has asked for its date.
+  package private(set) var readCount = 0
+
+  /// Returns the participant's date in whole seconds of Unix time, as an app reads it: a fault of the clock has met what
+  /// reads it here.
+  public func unixSeconds() -> Int64 {
+    readCount += 1
+    return wallClock.unixSeconds(at: now)
+  }
+
   /// Traps on any thread except the one that made the clock: a run has one thread.
   func requireOwnThread(_ event: String) {
     precondition(

@@ -56,8 +56,8 @@ public final class PeerTrace {
     return remote
   }
 
-  /// Puts every machine back to its first state, without a transition: the process of the app has ended. What the user
-  /// had accepted is over with it.
+  /// Puts every machine back to its first state, without a transition, and forgets every value: the process of the app has
+  /// ended. What the user had accepted is over with it.
   func processEnded() {
     for index in machines.indices {
       guard let initial = machines[index].declaration.states.first?.name, machines[index].state != initial else {
@@ -66,8 +66,14 @@ public final class PeerTrace {
       trace.write(machines[index].event, subject, initial, machines[index].state, "termination")
       machines[index].state = initial
     }
+    for value in vocabulary.values where value.scope == scope {
+      trace.write(PeerEvents.valueForgotten, subject, value.name)
+    }
     for (_, remote) in remotes.sorted(by: { $0.key < $1.key }) { remote.processEnded() }
     guard whole == nil else { return }
+    for event in [PeerEvents.callID, PeerEvents.callPeer] {
+      trace.write(PeerEvents.valueForgotten, subject, event.name)
+    }
     trace.write(PeerEvents.accepted, subject, false)
     if hasBeside { trace.write(PeerEvents.callsBeside, subject, CommonVocabulary.nobody) }
     hasBeside = false

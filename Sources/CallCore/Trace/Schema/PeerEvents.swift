@@ -25,6 +25,9 @@ package enum PeerEvents {
   /// The ids of the calls that go on beside the one that the app shows, with blanks between them; `none`.
   package static let callsBeside = value("call.beside", String.self)
 
+  /// The process of the app has ended, and with it a value of the app: it is unknown until another process writes it.
+  package static let valueForgotten = TraceEvent("value.forgotten", ("name", String.self))
+
   package static let illegalTransition = TraceEvent(
     "illegal-transition", ("machine", String.self), ("from", String.self), ("to", String.self), ("event", String.self))
   /// An error code of the vocabulary was raised.

@@ -9,7 +9,7 @@ final class AudioChannel {
   let state: ChannelState
   private let configuration: SessionConfiguration
   /// Whether the track sends its source; a disabled track sends silence (W3C `track.enabled`).
-  var isEnabled: Bool
+  var isEnabled: Bool { didSet { if !isEnabled { send?.silencePending() } } }
   /// The level of the track's source, whether it is sent or not.
   private(set) var source = AudioLevelMeter()
   private var silence: [Int16] = []

@@ -245,6 +245,13 @@ final class AudioSendStream {
     }
   }
 
+  /// Replaces what was recorded, and not sent yet, by silence: the rest of a packet may wait for its end for as long as the
+  /// microphone is taken from the app.
+  func silencePending() {
+    loudest = .silence
+    framer.silence()
+  }
+
   /// Discards the recorded samples and waiting events; the media clock continues.
   func dropPending() {
     events.removeAll()

@@ -117,7 +117,7 @@ final class UserConsent {
         kept.formIntersection(before)
       }
     case .begin, .join: return beUnspecific()
-    case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera, nil: return nil
+    case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera, .shareScreen, nil: return nil
     }
   }
 

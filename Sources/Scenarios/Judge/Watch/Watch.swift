@@ -48,8 +48,9 @@ package final class Watch: TraceObserver {
     self.trace = trace
     trace.add(self)
     listen(to: PeerEvents.openConnections) { [unowned self] record, count in
-      if count == 0 { forgetConnection(record) }
+      if count == 0 { forget(record) { $0.isOfConnection } }
     }
+    listen(to: PeerEvents.valueForgotten) { [unowned self] record, name in forget(record) { $0.kind == name } }
   }
 
   // MARK: Registering
@@ -146,7 +147,7 @@ package final class Watch: TraceObserver {
 
   // MARK: Reading
 
-  /// Returns the newest value, or nil before the first, and after its connection has closed.
+  /// Returns the newest value, or nil before the first, and after its connection has closed or its process has ended.
   package func value(_ slot: Slot<TraceDatum>) -> TraceDatum? { entries[slot.index].setBy.flatMap(trace.value) }
 
   package func value<Value: TraceFieldValue>(_ slot: Slot<Value>) -> Value? {
@@ -225,10 +226,10 @@ package final class Watch: TraceObserver {
     }
   }
 
-  /// Forgets the values of a closed connection: the selected pair, statistics and quality are unknown until there is
-  /// another.
-  private func forgetConnection(_ record: TraceRecord) {
-    for index in entries.indices where entries[index].subject == record.subject && entries[index].isOfConnection {
+  /// Forgets the values of a closed connection, or of a process that has ended: the selected pair, statistics and quality
+  /// are unknown until there is another, and what an app says until it is launched again.
+  private func forget(_ record: TraceRecord, _ isForgotten: (Entry) -> Bool) {
+    for index in entries.indices where entries[index].subject == record.subject && isForgotten(entries[index]) {
       guard entries[index].setBy != nil else { continue }
       entries[index].setBy = nil
       entries[index].changedAt = record.time

@@ -28,7 +28,12 @@ public final class CallKit {
   private struct Call {
     let id: String
     var state: CallKitState
+    /// Whether both sides are connected, as far as the app has said: a call that is held while it is dialled goes on dialling.
+    var isConnected = false
     var isHeldByPhoneCall = false
+
+    /// Whether the audio session is active for it.
+    var wantsAudio: Bool { state == .active || state == .dialling }
   }
 
   /// The time from a fulfilled action to `didActivate` or `didDeactivate`: a harness default.
@@ -41,6 +46,8 @@ public final class CallKit {
   private var calls: [Call] = []
   private var shown = CallKitState.none
   private var audioChange: PeerTimer? { didSet { oldValue?.cancel() } }
+  /// Whether the user is in a cellular call, which has the audio of every call here.
+  private var isPhoneCallAnswered = false
   /// Whether the system has activated the audio session for a call.
   public private(set) var isAudioActive = false
   /// Whether an app has taken the session down while a call had it.
@@ -89,6 +96,7 @@ public final class CallKit {
       trace.write(PeerEvents.callKitState, subject, state.rawValue)
     }
     onCallsChanged?()
+    if isPhoneCallAnswered { holdWhatTalks() }
   }
 
   // MARK: Reports of the app
@@ -117,9 +125,12 @@ public final class CallKit {
 
   /// Reports that an outgoing call is connected.
   public func reportOutgoingCallConnected(_ id: String) {
-    guard let index = index(of: id), calls[index].state == .dialling else { return }
+    guard let index = index(of: id), [.dialling, .held].contains(calls[index].state), !calls[index].isConnected else {
+      return
+    }
     say(.connected, id)
-    calls[index].state = .active
+    calls[index].isConnected = true
+    if calls[index].state == .dialling { calls[index].state = .active }
     changed()
   }
 
@@ -160,8 +171,9 @@ public final class CallKit {
     guard let index = index(of: action.callID) else { return }
     switch action.kind {
     case .start, .setMuted: break
-    case .answer: calls[index].state = .active
-    case .setHeld(let isHeld): calls[index].state = isHeld ? .held : .active
+    case .answer: (calls[index].state, calls[index].isConnected) = (.active, true)
+    case .setHeld(true): calls[index].state = .held
+    case .setHeld(false): calls[index].state = calls[index].isConnected ? .active : .dialling
     case .end: return remove(at: index)
     }
     changed()
@@ -191,18 +203,28 @@ public final class CallKit {
     case .end: (kind, call) = (.end, living == nil ? ringing : hidden)
     case .mute: (kind, call) = (.setMuted(true), hidden)
     case .unmute: (kind, call) = (.setMuted(false), hidden)
-    case .begin, .join, .leave, .restartICE, .switchCamera, nil: return nil
+    case .begin, .join, .leave, .restartICE, .switchCamera, .shareScreen, nil: return nil
     }
     return call.map { CallKitAction(kind, of: $0.id) }
   }
 
   // MARK: Cellular calls
 
-  /// Holds the calls that talk for a cellular call, or goes on with those.
-  func setHeldByPhoneCall(_ isHeld: Bool) {
-    for index in calls.indices where isHeld ? calls[index].state == .active : calls[index].isHeldByPhoneCall {
-      calls[index].isHeldByPhoneCall = isHeld
-      request(CallKitAction(.setHeld(isHeld), of: calls[index].id))
+  /// Holds the calls that talk, and those that come to it, as long as the user is in a cellular call.
+  func setPhoneCallAnswered(_ isAnswered: Bool) {
+    guard isAnswered != isPhoneCallAnswered else { return }
+    isPhoneCallAnswered = isAnswered
+    guard !isAnswered else { return holdWhatTalks() }
+    for index in calls.indices where calls[index].isHeldByPhoneCall {
+      calls[index].isHeldByPhoneCall = false
+      request(CallKitAction(.setHeld(false), of: calls[index].id))
+    }
+  }
+
+  private func holdWhatTalks() {
+    for index in calls.indices where calls[index].wantsAudio && !calls[index].isHeldByPhoneCall {
+      calls[index].isHeldByPhoneCall = true
+      request(CallKitAction(.setHeld(true), of: calls[index].id))
     }
   }
 
@@ -211,17 +233,23 @@ public final class CallKit {
   private var wantsAudio: Bool { talking != nil }
 
   /// The call for which the audio session is active.
-  private var talking: Call? { calls.first { $0.state == .active || $0.state == .dialling } }
+  private var talking: Call? { calls.first(where: \.wantsAudio) }
 
-  /// Activates or deactivates the audio session after a moment, as the calls want.
+  /// Activates or deactivates the audio session after a moment, as the calls want. One that is to be deactivated is so also
+  /// where another call comes meanwhile: the app is told of the end of the one and of the beginning of the other.
   private func updateAudio() {
     guard wantsAudio != isAudioActive else {
-      audioChange = nil
+      if !isAudioActive { audioChange = nil }
       return changed()
     }
     audioChange = clock.schedule(after: Self.audioDelay) { [unowned self] in
       audioChange = nil
-      if wantsAudio { activate() } else { deactivate() }
+      if isAudioActive {
+        deactivate()
+        if wantsAudio { updateAudio() }
+      } else if wantsAudio {
+        activate()
+      }
     }
   }
 
