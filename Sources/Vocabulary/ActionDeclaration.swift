@@ -6,6 +6,8 @@ public struct ParameterDeclaration: Sendable {
     case restartsICE
     /// Whether the app uses CallKit and PushKit: a flag.
     case usesCallKit
+    /// What gives the pictures of the app's video in place of the camera.
+    case capturer
   }
 
   /// The name in scenarios.
@@ -21,7 +23,7 @@ public struct ParameterDeclaration: Sendable {
   /// The meaning for checks, or nil.
   public let role: Role?
   /// What this one changes nothing without, or nil: for an argument another argument of the action, for a setting another
-  /// setting, an action of the user, or ``video``. A flag must be true, and a value other than `none`, or the one of
+  /// setting, an action of the user, ``video`` or ``camera``. A flag must be true, and a value other than `none`, or the one of
   /// `NAME: VALUE`.
   public let need: String?
   /// The flag among the settings, or the other argument of the action, beside which this one cannot be set, or nil.
@@ -29,6 +31,8 @@ public struct ParameterDeclaration: Sendable {
 
   /// What a setting needs that changes nothing in calls without video.
   public static let video = "video"
+  /// What a setting needs that changes nothing in calls without the pictures of a camera.
+  public static let camera = "camera"
 
   /// Declares a parameter.
   public init(
@@ -67,12 +71,14 @@ public struct ActionDeclaration: Sendable {
     case restartICE
     /// Goes over to the other camera of the device.
     case switchCamera
+    /// Sends the app's screen in place of the camera's pictures.
+    case shareScreen
 
     /// Whether the user consents to a call, so that media may leave the device for it.
     public var isConsent: Bool {
       switch self {
       case .begin, .accept, .join: true
-      case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera: false
+      case .refuse, .end, .leave, .mute, .unmute, .restartICE, .switchCamera, .shareScreen: false
       }
     }
 
@@ -80,7 +86,7 @@ public struct ActionDeclaration: Sendable {
     public var gathers: Bool {
       switch self {
       case .begin, .join, .restartICE: true
-      case .accept, .refuse, .end, .leave, .mute, .unmute, .switchCamera: false
+      case .accept, .refuse, .end, .leave, .mute, .unmute, .switchCamera, .shareScreen: false
       }
     }
 
@@ -97,6 +103,7 @@ public struct ActionDeclaration: Sendable {
       case .unmute: "unmutes"
       case .restartICE: "restarts ICE"
       case .switchCamera: "goes over to the other camera"
+      case .shareScreen: "shares its screen"
       }
     }
   }

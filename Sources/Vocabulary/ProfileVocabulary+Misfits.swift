@@ -129,7 +129,7 @@ extension ProfileVocabulary {
       return ("it joins a room that no action leaves", "add an action with as: .leave")
     case .unmute where !roles.contains(.mute):
       return ("it takes back a mute, and no action mutes", "add an action with as: .mute")
-    case .begin, .accept, .refuse, .end, .join, .leave, .mute, .unmute, .restartICE, .switchCamera, nil:
+    case .begin, .accept, .refuse, .end, .join, .leave, .mute, .unmute, .restartICE, .switchCamera, .shareScreen, nil:
       return nil
     }
   }

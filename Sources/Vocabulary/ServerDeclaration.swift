@@ -8,13 +8,19 @@ public struct ServerDeclaration: Sendable {
   public let opensConnections: Bool
   /// Whether the server forwards the media that it receives on them, and of a simulcast the encoding that fits.
   public let forwardsMedia: Bool
+  /// Whether it also has sessions whose media it leaves to the users.
+  public let leavesMedia: Bool
 
   /// Declares a server.
-  public init(_ name: String, _ summary: String, opensConnections: Bool = false, forwardsMedia: Bool = false) {
+  public init(
+    _ name: String, _ summary: String, opensConnections: Bool = false, forwardsMedia: Bool = false,
+    leavesMedia: Bool = false
+  ) {
     self.name = name
     self.summary = summary
     self.opensConnections = opensConnections
     self.forwardsMedia = forwardsMedia
+    self.leavesMedia = leavesMedia
   }
 
   /// The declaration for a product with a single server, which passes messages between users.

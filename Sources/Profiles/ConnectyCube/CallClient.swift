@@ -20,10 +20,9 @@ public final class CallClient {
   private var ended: Set<String> = []
   /// Those of them that this user refused.
   private var refused: Set<String> = []
-  /// Who has left sessions before they were there, by hangUps that do not name the sender as who placed the call.
-  private var leftEarly: [String: Set<String>] = [:]
-  /// The rejections by other callees that came before the call itself, by the session and the user.
-  private var rejectedEarly: [String: [String: CallSignal]] = [:]
+  /// The rejections and hangUps that came before the call itself, by the session and the user; not those of a hangUp that
+  /// names its sender as who placed the call.
+  private var leftEarly: [String: [String: CallSignal]] = [:]
   private static let earlyLimit = 100
   private var hasInitializedAudio = false
   /// The audio session of the SDK.
@@ -222,7 +221,9 @@ public final class CallClient {
 
   func requireVideo() throws(ActionError) {
     _ = try current()
-    guard sessions.contains(where: \.isVideo) else { throw ActionError("this call has no video") }
+    guard environment.device.settings.hasVideo, sessions.contains(where: \.isVideo) else {
+      throw ActionError("this call has no video")
+    }
   }
 
   func userTurnedCamera(isOff: Bool) throws(ActionError) {
@@ -354,16 +355,17 @@ public final class CallClient {
         ended.insert(signal.sessionID)
         callKit?.gave(up: signal.sessionID, .remoteEnded)
       } else {
-        leftEarly[signal.sessionID, default: []].insert(sender)
+        keepEarly(signal, from: sender)
       }
     }
-    if signal.kind == .reject, rejectedEarly.count < Self.earlyLimit {
-      rejectedEarly[signal.sessionID, default: [:]][sender] = signal
-    }
+    if signal.kind == .reject { keepEarly(signal, from: sender) }
     guard signal.kind == .call, let initiator = signal.initiator, let sdp = signal.sdp else {
       return ignore(signal, "unknown session")
     }
-    if leftEarly.removeValue(forKey: signal.sessionID)?.contains(initiator) == true { ended.insert(signal.sessionID) }
+    if leftEarly[signal.sessionID]?[initiator]?.kind == .hangUp {
+      leftEarly[signal.sessionID] = nil
+      ended.insert(signal.sessionID)
+    }
     // Who did not hear of it goes on calling.
     if refused.contains(signal.sessionID) { return refuse(signal, to: [sender]) }
     guard !ended.contains(signal.sessionID) || Defect.endedCallRevived.isPlanted else {
@@ -399,10 +401,15 @@ public final class CallClient {
     guard let caller = session.opponent(sender) else { return }
     if !signal.userInfo.isEmpty { caller.trace.set("user-info", signal.info) }
     session.received(call: sdp, from: caller)
-    for (user, refusal) in (rejectedEarly.removeValue(forKey: session.id) ?? [:]).sorted(by: { $0.key < $1.key }) {
-      if let opponent = session.opponent(user) { session.received(refusal, from: opponent) }
+    for (user, early) in (leftEarly.removeValue(forKey: session.id) ?? [:]).sorted(by: { $0.key < $1.key }) {
+      if let opponent = session.opponent(user) { session.received(early, from: opponent) }
     }
     callKit?.incoming(session)
+  }
+
+  private func keepEarly(_ signal: CallSignal, from sender: String) {
+    guard leftEarly[signal.sessionID] != nil || leftEarly.count < Self.earlyLimit else { return }
+    leftEarly[signal.sessionID, default: [:]][sender] = signal
   }
 
   private func refuse(_ signal: CallSignal, to users: [String]) {

@@ -30,7 +30,9 @@ public final class ConnectyCubeApp: CallApp {
     switch action.name {
     case "initialize-rtc": client.initialize()
     case "call":
-      let video = action.values.text("type").map { $0 == "video" } ?? environment.device.settings.hasVideo
+      let hasVideo = environment.device.settings.hasVideo
+      let video = action.values.text("type").map { $0 == "video" } ?? hasVideo
+      guard !video || hasVideo else { throw ActionError("the calls of this device have no video") }
       let session = try client.createNewSession(with: action.values.texts("to"), video: video)
       if let callKit = client.callKit { return callKit.start(session, info) }
       client.initializeAudio()

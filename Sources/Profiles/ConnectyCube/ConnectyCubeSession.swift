@@ -174,15 +174,16 @@ public final class ConnectyCubeSession {
       sendCall(sdp, to: opponent, userInfo)
     }
     guard !opponent.isClosed else { return }
-    redialLater(opponent, userInfo)
+    redialLater(opponent, userInfo, until: environment.clock.now + time)
     startWaiting(for: opponent, time)
   }
 
-  private func redialLater(_ opponent: Opponent, _ userInfo: [JSON.Member]) {
+  private func redialLater(_ opponent: Opponent, _ userInfo: [JSON.Member], until end: Instant) {
     opponent.dialling = environment.clock.schedule(after: settings.diallingInterval) { [weak self, weak opponent] in
-      guard let self, let opponent, let sdp = opponent.dialledOffer else { return }
+      // The timers of an app that was suspended come late.
+      guard let self, let opponent, let sdp = opponent.dialledOffer, environment.clock.now < end else { return }
       sendCall(sdp, to: opponent, userInfo)
-      redialLater(opponent, userInfo)
+      redialLater(opponent, userInfo, until: end)
     }
   }
 

@@ -228,7 +228,8 @@ extension ConnectyCubeApp {
           "fps", .count, "pictures that the screen gives in a second, 1 to 60; 60", provenance: .documented),
         ParameterDeclaration(
           "adapts", .flag, "send 30 of them at most, as the guide asks of an app; true", provenance: .documented),
-      ], "Send the app's screen in place of the camera's pictures, until the app leaves the foreground."),
+      ], "Send the app's screen in place of the camera's pictures, until the app leaves the foreground.",
+      as: .shareScreen),
     ActionDeclaration("stop-screen-share", [], "Send the camera's pictures again."),
     ActionDeclaration(
       "switch-camera", [], "Use the other camera, where the device has one.", as: .switchCamera),

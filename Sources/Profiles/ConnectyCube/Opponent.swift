@@ -267,7 +267,10 @@ final class Opponent: PeerConnectionDelegate {
   func release() {
     (dialling, reporter) = (nil, nil)
     if !Defect.lossTimerLeaks.isPlanted { limit = nil }
-    audioReceivedOutputLevel = 0
+    if audioReceivedOutputLevel > 0 {
+      audioReceivedOutputLevel = 0
+      session.levelsChanged()
+    }
     (pendingOffer, dialledOffer) = (nil, nil)
     audioSink?.tell()
     audioSink = nil

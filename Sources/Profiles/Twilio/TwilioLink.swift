@@ -22,9 +22,9 @@ final class TwilioLink {
     case local
   }
 
-  /// The time for the WebSocket to open.
   /// The longest wait that a busy server may ask for, in ms: a year, which no run lasts.
   private static let longestWait: Int64 = 31_536_000_000
+  /// The time for the WebSocket to open.
   private static let openTimeout = Interval.seconds(15)
   /// The time for the answer to a hello, and the number of hellos.
   private static let (welcomeTimeout, helloLimit) = (Interval.seconds(5), 3)
@@ -36,6 +36,8 @@ final class TwilioLink {
   /// Called when a body may be sent.
   var onOpen: (() -> Void)?
   var onBody: ((MessageContent) -> Void)?
+  /// Called when something comes over an open link that cannot be read.
+  var onUnreadable: (() -> Void)?
   /// Called once; with the time after which the server wants to be asked again, when it is busy.
   var onEnd: ((End, _ retryAfter: Interval?) -> Void)?
   private(set) var state = State.early {
@@ -112,7 +114,9 @@ final class TwilioLink {
 
   private func received(_ text: String) {
     guard let message = TwilioWire.message(text) else {
-      return trace.event(PeerEvents.messageRejected.name, "reason", "not a frame of the link")
+      trace.event(PeerEvents.messageRejected.name, "reason", "not a frame of the link")
+      if state == .open { onUnreadable?() }
+      return
     }
     trace.signalReceived(type: message.type, from: "server")
     switch (message.type, state) {
@@ -173,7 +177,7 @@ final class TwilioLink {
     case .welcomeTimeout, .heartbeatsMissed, .networkChanged, .openTimeout: channel.abort()
     }
     let report = onEnd
-    (onOpen, onBody, onEnd) = (nil, nil, nil)
+    (onOpen, onBody, onUnreadable, onEnd) = (nil, nil, nil, nil)
     report?(reason, retryAfter)
   }
 }

@@ -55,6 +55,13 @@ final class TwilioQualityLevels {
     showLocal()
   }
 
+  /// Forgets the level of a participant who has left, without a callback.
+  func leave(_ remote: TwilioRemoteParticipant) {
+    (told.remotes[remote.sid], shown.remotes[remote.sid]) = (nil, nil)
+    guard let identity = names.removeValue(forKey: remote.sid) else { return }
+    trace.to(identity).set("participant.network-quality", 0)
+  }
+
   /// Forgets all levels, without callbacks: the room is over.
   func end() {
     for identity in names.values.sorted() { trace.to(identity).set("participant.network-quality", 0) }

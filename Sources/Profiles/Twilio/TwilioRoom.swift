@@ -93,6 +93,7 @@ public final class TwilioRoom {
     quality = TwilioQualityLevels(environment.trace, callbacks)
     random = environment.random.stream("room/\(number)")
     roster.room = self
+    roster.onLeave = { [quality] in quality.leave($0) }
   }
 
   // MARK: Connect
@@ -144,6 +145,7 @@ public final class TwilioRoom {
     early = EarlyMessages()
     link.onOpen = { [weak self] in self?.linkOpened() }
     link.onBody = { [weak self] in self?.received($0) }
+    link.onUnreadable = { [weak self] in self?.unreadable() }
     link.onEnd = { [weak self] in self?.linkEnded($0, retryAfter: $1) }
   }
 
@@ -268,7 +270,7 @@ public final class TwilioRoom {
     case "update" where isSynced: updated(message)
     case "update" where early.keep(message): trace.backlog("messages", early.count)
     // The server has ended the session: there is nothing to disconnect.
-    case "disconnected" where isSynced:
+    case "disconnected":
       isSynced = false
       end(message["status"]?.string == "completed" ? "53118" : "other", on: "disconnect, or the server")
     case "error":
@@ -277,6 +279,17 @@ public final class TwilioRoom {
       end(TwilioCode.end(code), on: "refusal")
     default: trace.event(PeerEvents.messageRejected.name, "reason", "unexpected \(message.type)")
     }
+  }
+
+  /// A message of the server cannot be read: what it said of the room is missing here.
+  private func unreadable() {
+    let event =
+      switch state {
+      case "connecting": "failure"
+      case "connected": "disconnect, or the server"
+      default: "timeout, refusal or disconnect"
+      }
+    end("53003", on: event)
   }
 
   private func connected(_ message: MessageContent) {

@@ -90,7 +90,10 @@ public final class TwilioRoomServer: CallServer {
   }
 
   private func received(_ text: String, on link: TwilioServerLink) {
-    guard let message = TwilioWire.message(text) else { return environment.malformed("frame") }
+    guard let message = TwilioWire.message(text) else {
+      environment.malformed("frame")
+      return link.isWelcomed ? refuse("53004", link) : ()
+    }
     if message.type == "hello", !link.isWelcomed {
       guard let busy = policy.busy else { return link.welcome(message) }
       return link.send(
@@ -157,7 +160,9 @@ public final class TwilioRoomServer: CallServer {
   // MARK: Connect
 
   private func connect(_ message: MessageContent, on link: TwilioServerLink) {
-    guard link.participant == nil, let name = message["name"]?.string, let token = message["token"]?.string,
+    // It was repeated on its way.
+    guard link.participant == nil else { return environment.malformed("a second connect") }
+    guard let name = message["name"]?.string, let token = message["token"]?.string,
       let tracks = message["participant"], let description = message["description"]
     else { return refuse("53004", link) }
     let (identity, code) = TwilioToken.check(token, room: name, at: seconds)

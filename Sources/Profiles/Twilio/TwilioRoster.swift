@@ -7,6 +7,8 @@ final class TwilioRoster {
   private let callbacks: TwilioCallbacks
   /// Whose delegate is told.
   weak var room: TwilioRoom?
+  /// Called when a participant has left.
+  var onLeave: ((TwilioRemoteParticipant) -> Void)?
   private(set) var remotes: [TwilioRemoteParticipant] = []
   /// The sids of the tracks that come in.
   private var subscribed: [String] = []
@@ -92,6 +94,7 @@ final class TwilioRoster {
   private func leave(_ remote: TwilioRemoteParticipant) {
     left[remote.sid] = remote.revision
     remotes.removeAll { $0.sid == remote.sid }
+    onLeave?(remote)
     tell("participantDidDisconnect", remote) { $0.participantDidDisconnect(room: $1, participant: remote) }
   }
 

@@ -41,7 +41,7 @@ public final class TwilioVideoSDK {
   public func accessToken(for room: String) -> String {
     TwilioToken.text(
       settings.token, identity: settings.identity, room: room, validFor: settings.tokenTime,
-      at: environment.clock.wallClock.unixSeconds(at: environment.clock.now))
+      at: environment.clock.unixSeconds())
   }
 
   /// Connects to a room.

@@ -25,7 +25,7 @@ extension TwilioApp {
       ParameterDeclaration("mic-at-connect", .flag, "whether the microphone is on when the user connects; true"),
       ParameterDeclaration(
         "camera-at-connect", .flag, "whether the camera is on when the user connects; true",
-        needing: ParameterDeclaration.video),
+        needing: ParameterDeclaration.camera),
       ParameterDeclaration("mic-name", .text, "the name of the microphone's track; mic", provenance: .documented),
       ParameterDeclaration(
         "turn-off", .choice(OffPolicy.allCases.map(\.rawValue)),
@@ -40,7 +40,7 @@ extension TwilioApp {
       ParameterDeclaration(
         "camera-priority", .choice(TwilioTrackPriority.allCases.map(\.rawValue)),
         "the priority with which the camera's track is published; standard", provenance: .documented,
-        needing: ParameterDeclaration.video),
+        needing: ParameterDeclaration.camera),
       ParameterDeclaration(
         "dominant-speaker", .flag, "whether the app asks the server who the dominant speaker is; false",
         provenance: .documented),

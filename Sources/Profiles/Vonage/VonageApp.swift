@@ -38,10 +38,13 @@ public final class VonageApp: CallApp {
     case "mute": try mute(true)
     case "unmute": try mute(false)
     case "accept", "decline": throw ActionError("nothing rings in the system's call UI")
-    case "camera-off": try media().setPublishes(video: false)
-    case "camera-on": try media().setPublishes(video: true)
+    case "camera-off", "camera-on":
+      guard try media().hasPictures else { throw ActionError("this device sends no video") }
+      try media().setPublishes(video: action.name == "camera-on")
     case "subscribe-to-audio": try media().setReceives(audio: values.flag("wanted") ?? true)
-    case "subscribe-to-video": try media().setReceives(video: values.flag("wanted") ?? true)
+    case "subscribe-to-video":
+      guard environment.device.settings.hasVideo else { throw ActionError("the calls of this device have no video") }
+      try media().setReceives(video: values.flag("wanted") ?? true)
     case "signal": try signal(values)
     case "force-disconnect": try live("1010").moderate("disconnect", values.text("user") ?? "")
     case "force-mute": try live("1010").moderate("mute", values.text("user") ?? "")

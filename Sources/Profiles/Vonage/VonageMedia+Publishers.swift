@@ -32,6 +32,7 @@ extension VonageMedia {
   /// Asks the server for a stream, and begins the time for the publisher to be connected.
   func request(_ publisher: VonagePublisher) {
     limit(publisher)
+    publisher.told = (publishes.audio, hasVideo(publisher))
     session.send(
       "publish",
       [
@@ -56,6 +57,8 @@ extension VonageMedia {
     }
     guard publisher.stream == nil else { return }
     publisher.stream = stream
+    // It may have been muted since it was requested.
+    if publisher.told != (publishes.audio, hasVideo(publisher)) { update(publisher) }
     if !session.isRelayed { send(publisher) }
   }
 
@@ -107,15 +110,21 @@ extension VonageMedia {
     publishes = (audio ?? publishes.audio, video ?? publishes.video)
     for publisher in publishers {
       apply(to: publisher)
-      guard let stream = publisher.stream, session.state == .connected else { continue }
-      session.send(
-        "update",
-        [
-          ("stream", .string(stream)), ("hasAudio", .bool(publishes.audio)),
-          ("hasVideo", .bool(hasVideo(publisher))),
-        ])
+      update(publisher)
     }
     show()
+  }
+
+  /// Tells the server what a publisher sends. A stream that it has given no id yet is told of once it has one.
+  private func update(_ publisher: VonagePublisher) {
+    guard let stream = publisher.stream, session.isHeard else { return }
+    publisher.told = (publishes.audio, hasVideo(publisher))
+    session.send(
+      "update",
+      [
+        ("stream", .string(stream)), ("hasAudio", .bool(publisher.told.audio)),
+        ("hasVideo", .bool(publisher.told.video)),
+      ])
   }
 
   func unpublish(_ name: String) throws(ActionError) {

@@ -64,7 +64,7 @@ extension VonageMedia {
     receives = (audio ?? receives.audio, video ?? receives.video)
     for subscriber in subscribers {
       if let video { set(.subscriber, isOff: !video, of: subscriber) }
-      if session.state == .connected { session.send("subscribe", subscription(subscriber)) }
+      if session.isHeard { session.send("subscribe", subscription(subscriber)) }
     }
     show()
   }
@@ -187,7 +187,7 @@ extension VonageMedia {
     for subscriber in subscribers {
       if !subscriber.mayHaveView {
         subscriber.mayHaveView = true
-        if session.state == .connected { session.send("subscribe", subscription(subscriber)) }
+        if session.isHeard { session.send("subscribe", subscription(subscriber)) }
       }
       if subscriber.state != .connecting { makeView(of: subscriber) }
     }
@@ -226,9 +226,13 @@ extension VonageMedia {
 
   func set(_ reason: VideoReason, isOff: Bool, of subscriber: VonageSubscriber) {
     guard environment.device.settings.hasVideo, isOff != subscriber.withoutVideo.contains(reason) else { return }
+    let wasOff = !subscriber.withoutVideo.isEmpty
     if isOff { subscriber.withoutVideo.insert(reason) } else { subscriber.withoutVideo.remove(reason) }
-    callbacks.call(
-      isOff ? "subscriberVideoDisabled" : "subscriberVideoEnabled", user: subscriber.user, reason: reason)
+    // Video that is off already, or stays off for another reason, is no news.
+    if wasOff == subscriber.withoutVideo.isEmpty {
+      callbacks.call(
+        isOff ? "subscriberVideoDisabled" : "subscriberVideoEnabled", user: subscriber.user, reason: reason)
+    }
     show()
   }
 }

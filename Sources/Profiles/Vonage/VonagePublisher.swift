@@ -9,6 +9,8 @@ final class VonagePublisher {
   let name: String
   /// The id of its stream, once the server has given it one.
   var stream: String?
+  /// The properties `publishAudio` and `publishVideo` that the server was told last.
+  var told = (audio: true, video: true)
   /// Whether the session has the stream.
   var isAnnounced = false
   var senders: [MediaKind: Transceiver.ID] = [:]

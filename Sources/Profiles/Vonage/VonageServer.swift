@@ -275,8 +275,11 @@ public final class VonageServer: CallServer {
       let hasVideo = message["hasVideo"]?.flag, let fallsBack = message["fallback"]?.flag
     else { return environment.malformed("publish") }
     if let known = client.published.first(where: { $0.publisher == publisher }) {
-      // The answer to it was lost.
-      return client.send("published", [("publisher", .string(publisher)), ("stream", .string(known.stream.id))])
+      // The answer to it was lost, and with it what came next.
+      client.send("published", [("publisher", .string(publisher)), ("stream", .string(known.stream.id))])
+      session.repeatCreated(known, to: client)
+      if session.mode == .relayed { repeatWishes(for: client, session) }
+      return session.change(known.stream.id, hasAudio: hasAudio, hasVideo: hasVideo, of: client)
     }
     count += 1
     let stream = VonageStream(

@@ -62,6 +62,12 @@ final class VonageServerSession {
     if published.isAnnounced { tell("created", published.stream) }
   }
 
+  /// Says again to a client that the others know its stream.
+  func repeatCreated(_ published: VonageClient.Published, to client: VonageClient) {
+    guard published.isAnnounced else { return }
+    client.send("stream", [("event", "created"), ("stream", published.stream.json)])
+  }
+
   private func tell(_ event: String, _ stream: VonageStream, reason: String? = nil) {
     for client in clients {
       client.send("stream", [("event", .string(event)), ("stream", stream.json), ("reason", reason.map(JSON.string))])

@@ -52,6 +52,8 @@ public final class VonageSession {
 
   var trace: PeerTrace { environment.trace }
   var state: State { trace.state(of: "session.state").flatMap(State.init) ?? .notConnected }
+  /// Whether the server hears what is said now: in the session, or after the request to resume it.
+  var isHeard: Bool { state == .connected || (state == .reconnecting && link?.isOpen == true) }
   /// Whether the session has a messaging connection, or hopes for it.
   var isLive: Bool { !isOver }
 
@@ -64,7 +66,7 @@ public final class VonageSession {
     self.number = number
     token = VonageToken.text(
       settings.token, user: environment.userID, session: id, role: settings.role,
-      at: environment.clock.wallClock.unixSeconds(at: environment.clock.now))
+      at: environment.clock.unixSeconds())
     media = VonageMedia(self)
   }
 
@@ -181,26 +183,35 @@ public final class VonageSession {
   private var windowTimer: PeerTimer? { didSet { oldValue?.cancel() } }
 
   private func resumed(_ message: MessageContent) {
+    // Without the lists the app would hear others and show nobody.
+    guard let others = Self.list(message["connections"], VonageConnection.init),
+      let now = Self.list(message["streams"], VonageStream.init)
+    else { return lose("2000", on: "a state that cannot be read") }
     stateTimer?.cancel()
     windowTimer = nil
     trace.enter("session.state", State.connected.rawValue, on: "connection back")
     callbacks.call("sessionDidReconnect") { self.delegate?.sessionDidReconnect(self) }
     let wereStreams = streams
-    take(connections: message["connections"]?.array ?? [])
-    take(streams: message["streams"]?.array ?? [], before: wereStreams)
+    take(connections: others)
+    take(streams: now, before: wereStreams)
     media.resumed()
     takeEarly()
     for (number, signal) in unconfirmed { send(signal, number) }
   }
 
-  private func take(connections list: [JSON]) {
-    let now = list.compactMap(VonageConnection.init)
+  /// Reads a list; nil if anything of it cannot be read.
+  private static func list<Element>(_ json: JSON?, _ read: (JSON) -> Element?) -> [Element]? {
+    guard let items = json?.array else { return nil }
+    let elements = items.compactMap(read)
+    return elements.count == items.count ? elements : nil
+  }
+
+  private func take(connections now: [VonageConnection]) {
     for gone in connections where !now.contains(gone) { removed(gone) }
     for new in now where !connections.contains(new) { added(new) }
   }
 
-  private func take(streams list: [JSON], before: [VonageStream]) {
-    let now = list.compactMap(VonageStream.init)
+  private func take(streams now: [VonageStream], before: [VonageStream]) {
     for gone in streams where !now.contains(where: { $0.id == gone.id }) { removed(gone) }
     for stream in now {
       guard stream.connection != own else {
@@ -259,7 +270,8 @@ public final class VonageSession {
     guard let own = message["connection"].flatMap(VonageConnection.init), let secret = message["secret"]?.string,
       let role = message["role"]?.string.flatMap(VonageRole.init),
       let mode = message["mode"]?.string.flatMap(VonageMode.init),
-      let others = message["connections"]?.array, let streams = message["streams"]?.array
+      let others = Self.list(message["connections"], VonageConnection.init),
+      let streams = Self.list(message["streams"], VonageStream.init)
     else { return fail("2000") }
     stateTimer?.cancel()
     (self.own, self.secret, self.role, isRelayed) = (own, secret, role, mode == .relayed)
@@ -279,6 +291,10 @@ public final class VonageSession {
     case ("publisher", .connected): media.publisherFailed(message["stream"]?.string ?? "", "publisher.\(code)")
     case ("subscriber", .connected): media.subscriberFailed(message["stream"]?.string ?? "", "subscriber.\(code)")
     case ("request", .connected): raise(code)
+    // It is about what this client has asked for while it came back.
+    case ("publisher", .reconnecting) where earlyMessages.keep(message),
+      ("subscriber", .reconnecting) where earlyMessages.keep(message):
+      trace.backlog("messages", earlyMessages.count)
     case (_, .connecting): fail(VonageCode.end(code))
     case ("session", .reconnecting): lose()
     default: trace.event(PeerEvents.messageRejected.name, "reason", "an error that nobody waits for")
@@ -444,11 +460,11 @@ public final class VonageSession {
     }
   }
 
-  /// Ends a session whose connection did not come back.
-  private func lose() {
-    finish("1022") {
-      trace.enter("session.state", State.notConnected.rawValue, on: "connection lost for good")
-      failed(with: "1022")
+  /// Ends a session whose connection did not come back, or came back with nothing that can be read.
+  private func lose(_ code: String = "1022", on reason: String = "connection lost for good") {
+    finish(code) {
+      trace.enter("session.state", State.notConnected.rawValue, on: reason)
+      failed(with: code)
       disconnected()
     }
   }

@@ -25,7 +25,7 @@ extension VonageApp {
       ParameterDeclaration("subscribes", .flag, "whether the app subscribes to each stream; true"),
       ParameterDeclaration(
         "capturer", .choice(VonageSettings.Capturer.allCases.map(\.rawValue)),
-        "who makes the pictures, the device's camera or the app; camera", provenance: .documented,
+        "who makes the pictures, the device's camera or the app; camera", provenance: .documented, as: .capturer,
         needing: ParameterDeclaration.video),
       ParameterDeclaration(
         "audio-fallback", .flag, "whether the publisher's video may be taken from a bad network; true",
@@ -41,7 +41,7 @@ extension VonageApp {
     servers: [
       ServerDeclaration(
         "session", "signals for sessions, and forwards the media of routed ones", opensConnections: true,
-        forwardsMedia: true)
+        forwardsMedia: true, leavesMedia: true)
     ], readsDate: true)
 
   private static let sessionState = StateMachine(

@@ -83,14 +83,24 @@ extension KeyCases {
   private static let video: [KeyCase] = [
     KeyCase("peer.video", with: "video: {}", KeyWorld.lan(alice: "<>", bob: ", video: {}")),
     KeyCase(
-      words: "devices.camera",
+      "devices.camera", ["talking-head", "moving-bars", "screen", "black", "none", "{ file: keys/bars.ivf }"],
       KeyWorld.lan(
         alice: ", video: { size: 160x120 }, devices: { camera: <> }", bob: ", video: {}", rest: "media: real")),
+    KeyCase(
+      "film.file", ["keys/head.ivf", "keys/bars.ivf", "keys/none.ivf"],
+      KeyWorld.lan(
+        alice: ", video: { size: 160x120 }, devices: { camera: { file: <> } }", bob: ", video: {}")),
+    KeyCase(
+      words: "film.at_end",
+      KeyWorld.lan(
+        alice: ", video: { size: 160x120 }, devices: { camera: { file: keys/bars.ivf, at_end: <> } }",
+        bob: ", video: {}")),
     KeyCase("video.codecs", ["[VP8]", "[VP9]", "[H264]", "[AV1]"], seen("size: 160x120, codecs: <>")),
     KeyCase("video.size", ["160x120", "320x240"], seen("size: <>")),
     KeyCase("video.frame_rate", ["10", "30"], seen("frame_rate: <>")),
     KeyCase("video.bitrate", ["50kbps", "300kbps"], seen("bitrate: <>")),
     KeyCase("video.start_bitrate", ["50kbps", "300kbps"], seen("start_bitrate: <>")),
+    KeyCase("video.congestion_control", ["gcc", "nada"], seen("congestion_control: <>")),
     KeyCase("video.temporal_layers", ["1", "2", "3"], seen("size: 160x120, temporal_layers: <>")),
     KeyCase(words: "video.content", seen("size: 160x120, content: <>")),
     KeyCase(words: "video.nack", seen("nack: <>")), KeyCase(words: "video.rtx", seen("rtx: <>")),

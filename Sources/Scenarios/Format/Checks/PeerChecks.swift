@@ -55,10 +55,15 @@ enum PeerChecks {
 
   /// Reports recordings with synthetic media, whose packets contain a level and no sound.
   static func checkMedia(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
-    guard scenario.media == .synthetic, let peer = scenario.peers.first(where: \.playsRecording),
-      let media = root.entry("media")
-    else { return }
-    let message = "\(peer.name) plays a file, and nobody hears it: packets of synthetic media hold a level and no sound"
+    guard scenario.media == .synthetic, let media = root.entry("media") else { return }
+    let message: String
+    if let peer = scenario.peers.first(where: \.playsRecording) {
+      message = "\(peer.name) plays a file, and nobody hears it: packets of synthetic media hold a level and no sound"
+    } else if let peer = scenario.peers.first(where: \.filmsRecording) {
+      message = "\(peer.name) films a file, and nobody sees it: packets of synthetic media hold a number and no picture"
+    } else {
+      return
+    }
     reading.report(.conflictingKeys, message, at: media.value.span, hint: "write media: real, or leave it out")
   }
 
@@ -87,7 +92,9 @@ enum PeerChecks {
     note(
       "front_camera_formats", withoutVideo ?? (peer.devices.frontCamera ? nil : "the device has no camera at the front")
     )
-    let switches = !peer.devices.frontCamera || profile.actions.contains { $0.role == .switchCamera }
+    let switching = profile.actions.filter { $0.role == .switchCamera }.map { "\(peer.name).\($0.name)" }
+    let switches =
+      !peer.devices.frontCamera || timeline.contains { switching.contains($0["do"]?.scalar?.text ?? "") }
     note(
       "back_camera_formats",
       withoutVideo ?? (switches ? nil : "the app of \(peer.name) uses the camera at the front alone"))
@@ -131,6 +138,8 @@ enum PeerChecks {
     let (isMet, remedy): (Bool, String) =
       if need == ParameterDeclaration.video {
         (peer.video != nil, "video: {}")
+      } else if need == ParameterDeclaration.camera {
+        (peer.video != nil && peer.devices.camera?.value != Scenario.Devices.Camera.none, "video: {}, and a camera")
       } else if words.count == 2 {
         (peer.settings.text(words[0]) == words[1], need)
       } else if profile.action(need) != nil {

@@ -41,6 +41,10 @@ enum ProgramChecks {
       let message = "\(peer.name) is a program, and programs play a file over and over"
       reading.report(.conflictingKeys, message, at: end.value.span, hint: "write repeat, and silence into the file")
     }
+    if peer.filmsRecording, let camera = node?["devices"]?.entry("camera") {
+      let message = "\(peer.name) is a program, and nothing in its protocol gives it pictures of a file"
+      reading.report(.conflictingKeys, message, at: camera.value.span, hint: "leave it out")
+    }
     let acts = [
       ("nomination", "nominates"), ("prune", "prunes"), ("gathering", "gathers"), ("restart_sockets", "opens sockets"),
     ]

@@ -413,6 +413,12 @@ struct PredicateParser {
         report(.conflictingKeys, message, at: peer, hint: "name the other peer, or one end alone", &reading)
         return nil
       }
+      if let from = quantity.from, let to = quantity.to, let server = reading.scope.forwarder(from, to) {
+        let message =
+          "this is always 0: what \(from) sends ends at the server '\(server)', which sends packets of its own to \(to)"
+        report(.conflictingKeys, message, at: peer, hint: "name one end alone", &reading)
+        return nil
+      }
     }
     return .term(.wire(quantity), .count)
   }

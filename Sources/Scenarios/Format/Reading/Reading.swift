@@ -1,4 +1,5 @@
 import CallCore
+import Pictures
 import Vocabulary
 
 /// The state of decoding: the diagnostics so far, and the names in scope.
@@ -10,6 +11,8 @@ struct Reading {
   var sources = SourceMap()
   /// The samples of the recordings read so far.
   var recordings: [(path: String, samples: [Int16])] = []
+  /// The pictures of those read so far.
+  var videos: [(path: String, video: VideoFile)] = []
   /// Whether the recordings exceed their common limit, which is reported.
   var hasTooManyRecordings = false
   var scope = Scope()
@@ -286,6 +289,12 @@ struct Scope {
   var used: Set<String> = []
 
   func peer(_ name: String) -> PeerNames? { peers.first { $0.name == name } }
+
+  /// Returns the kind of the server through which all media between two users of a product go; nil without one.
+  func forwarder(_ first: String, _ second: String) -> String? {
+    guard let one = peer(first)?.vocabulary.profile, one.profile == peer(second)?.profile else { return nil }
+    return one.servers.first { $0.forwardsMedia && !$0.leavesMedia }?.name
+  }
 
   /// Returns whether a definition refers, directly or indirectly, to the one that is being decoded.
   func isLoop(from name: String) -> Bool {

@@ -216,8 +216,8 @@ final class FaultLayer {
     case .clockJump(let peer, let interval):
       let participant = try world.participant(peer)
       participant.jumpClock(by: interval)
-      instance.reach = FaultReach(lack: "\(peer) made no connection afterwards, and nothing else reads its clock") {
-        participant.madeConnectionCount
+      instance.reach = FaultReach(lack: "\(peer) made no connection afterwards, and no token") {
+        participant.madeConnectionCount + participant.dateReadCount
       }
       return false
     }
