@@ -68,6 +68,12 @@ final class Negotiator: PeerConnectionDelegate {
     }
   }
 
+  /// What is said again to a side that may have missed it, in order: the answer that it waits for, and the open offer.
+  var missed: [[(String, JSON?)]] {
+    [answer.map { [("description", $0)] }, [("description", isOffering ? description : nil), ("ice", ice)]]
+      .compactMap(\.self)
+  }
+
   /// Whether an offer of this side waits for its answer.
   var isOffering: Bool { connection.signalingState == .haveLocalOffer }
 
@@ -152,8 +158,11 @@ final class Negotiator: PeerConnectionDelegate {
 
   private func receiveOffer(_ sdp: String, _ revision: Int64) throws(SessionError) {
     guard revision > stableRevision else {
-      // The answer to it was lost.
-      if revision == stableRevision, answer != nil { changed?(.answer) }
+      // The answer to it was lost, and an offer that was made since was dropped.
+      if revision == stableRevision, answer != nil {
+        changed?(.answer)
+        if isOffering { changed?(.description) }
+      }
       return
     }
     if isOffering {

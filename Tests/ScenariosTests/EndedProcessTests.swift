@@ -49,6 +49,12 @@ import Testing
     #expect(failures.count == 1, "\(failures)")
   }
 
+  @Test(arguments: ["[9s, late]", "[12s, late]"])
+  func `is not muted throughout a window that begins before its end`(window: String) throws {
+    let failures = try play("connectycube", Self.calls, "always: alice.mic.muted, between: \(window)")
+    #expect(failures.count == 1 && failures[0].contains("while the process of the app had ended"), "\(failures)")
+  }
+
   @Test func `loses what it must find again`() throws {
     let failures = try play("vonage", Self.session, "recovers: kill, to: alice.subscribed == bob, within: 5s")
     #expect(failures.count == 1 && !failures[0].contains("never lost"), "\(failures)")

@@ -125,7 +125,7 @@ final class VonageClient {
         "videoQuality",
         [("event", .string(subscription.quality.state.rawValue)), ("stream", .string(subscription.stream))])
     }
-    say([("description", negotiator.isOffering ? negotiator.description : nil), ("ice", negotiator.ice)])
+    for fields in negotiator.missed { say(fields) }
   }
 
   // MARK: The router's connection

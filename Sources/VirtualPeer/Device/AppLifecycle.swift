@@ -126,6 +126,7 @@ package final class AppLifecycle {
       device.interruptAudio()
       return runtime.suspend()
     }
+    callKit.appGoesOn()
     process.tell(.appState(next))
     if next == .background { isCameraAway = true }
     if next == .active { (isCameraAway, isWoken) = (false, false) }

@@ -60,7 +60,8 @@ struct PredicateAccount {
   func state(of slot: Watch.Slot<TraceDatum>) -> String {
     guard watch.wasSet(slot) else { return "was never set" }
     let since = watch.changedAt(slot).map { " since \(Wording.time($0))" } ?? ""
-    return watch.value(slot).map { "is \($0)\(since)" } ?? "is unknown\(since), without a connection"
+    return watch.value(slot).map { "is \($0)\(since)" }
+      ?? "is unknown\(since), \(watch.isLost(slot) ? "the process of its app has ended" : "without a connection")"
   }
 }
 

@@ -77,6 +77,7 @@ final class InvariablyMonitor: Monitor {
     guard wasTested || comparisons.wereKnown else {
       return ruling.decide(.vacuous, at: time, "it was neither true nor false: not all that it reads was set in time")
     }
+    if !isNever, let reason = comparisons.lostWithProcess { return ruling.decide(.vacuous, at: time, reason) }
     if let reason = comparisons.untested { return ruling.decide(.vacuous, at: time, reason) }
     if let brevity = span.brevity { return ruling.decide(.vacuous, at: time, brevity) }
     ruling.decide(.pass, at: time, "so it was, \(span.text)")

@@ -49,6 +49,7 @@ package final class Condition {
   let predicate: Predicate
   private let watch: Watch
   private let root: Node
+  private let slots: [Watch.Slot<TraceDatum>]
   private(set) var truth: Truth
   private var listeners: [(Truth) -> Void] = []
   private var riseListeners: [(Instant) -> Void] = []
@@ -61,6 +62,7 @@ package final class Condition {
     self.watch = watch
     var slots: [Watch.Slot<TraceDatum>] = []
     root = Self.bind(predicate, watch, &slots)
+    self.slots = slots
     truth = Self.evaluate(root, watch)
     wasTrue = isTrue
     for slot in slots {
@@ -68,6 +70,9 @@ package final class Condition {
       watch.listen(slot, toLosses: { [unowned self] in refresh() })
     }
   }
+
+  /// Whether it is unknown because the process of an app has ended.
+  var isLost: Bool { truth == .unknown && slots.contains { watch.isLost($0) } }
 
   var isTrue: Bool { truth == .yes }
 

@@ -24,6 +24,8 @@ final class TestedComparisons {
   /// The companies in which each comparison was known, and those in which it was needed and unknown.
   private var known: [Set<Company>] = []
   private var missed: [Set<Company>] = []
+  /// The comparisons that were needed while a value was unknown because the process of its app had ended.
+  private var lost: Set<Int> = []
 
   init(of predicate: Predicate, breachedBy breach: Bool, watch: Watch) {
     self.breach = Truth(breach)
@@ -54,6 +56,13 @@ final class TestedComparisons {
     let names = untested.flatMap { comparisons[$0].predicate.values.map(\.description) }
     guard !names.isEmpty else { return nil }
     return "whenever it came to \(names.inOrderOfAppearance.joined(separator: ", ")), that was unknown"
+  }
+
+  /// The reason why what must always be so was not tested throughout, or nil: the process of an app had ended.
+  var lostWithProcess: String? {
+    guard !lost.isEmpty else { return nil }
+    let names = lost.sorted().flatMap { comparisons[$0].predicate.values.map(\.description) }
+    return "\(names.inOrderOfAppearance.joined(separator: ", ")) was unknown while the process of the app had ended"
   }
 
   private func bind(_ predicate: Predicate, _ watch: Watch) -> Node {
@@ -91,6 +100,8 @@ final class TestedComparisons {
         known[index].insert(company)
       } else if isAsked, isOfConnection(index) {
         missed[index].insert(company)
+      } else if isAsked, comparisons[index].isLost {
+        lost.insert(index)
       }
     }
   }

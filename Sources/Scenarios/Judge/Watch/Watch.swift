@@ -15,6 +15,8 @@ package final class Watch: TraceObserver {
     /// The event that set the present value.
     var setBy: TraceRecord?
     var wasSet = false
+    /// Whether it is unknown because the process of the app has ended.
+    var isLost = false
     var changedAt: Instant?
     var eventCount = 0
     var listeners: [(TraceRecord) -> Void] = []
@@ -50,7 +52,9 @@ package final class Watch: TraceObserver {
     listen(to: PeerEvents.openConnections) { [unowned self] record, count in
       if count == 0 { forget(record) { $0.isOfConnection } }
     }
-    listen(to: PeerEvents.valueForgotten) { [unowned self] record, name in forget(record) { $0.kind == name } }
+    listen(to: PeerEvents.valueForgotten) { [unowned self] record, name in
+      forget(record, withProcess: true) { $0.kind == name }
+    }
   }
 
   // MARK: Registering
@@ -157,6 +161,9 @@ package final class Watch: TraceObserver {
   /// Returns whether the slot ever had a value.
   func wasSet<Value>(_ slot: Slot<Value>) -> Bool { entries[slot.index].wasSet }
 
+  /// Returns whether the value is unknown because the process of the app has ended.
+  func isLost<Value>(_ slot: Slot<Value>) -> Bool { entries[slot.index].isLost }
+
   /// Returns the time at which the newest value was written.
   func changedAt<Value>(_ slot: Slot<Value>) -> Instant? { entries[slot.index].changedAt }
 
@@ -228,10 +235,10 @@ package final class Watch: TraceObserver {
 
   /// Forgets the values of a closed connection, or of a process that has ended: the selected pair, statistics and quality
   /// are unknown until there is another, and what an app says until it is launched again.
-  private func forget(_ record: TraceRecord, _ isForgotten: (Entry) -> Bool) {
+  private func forget(_ record: TraceRecord, withProcess: Bool = false, _ isForgotten: (Entry) -> Bool) {
     for index in entries.indices where entries[index].subject == record.subject && isForgotten(entries[index]) {
       guard entries[index].setBy != nil else { continue }
-      entries[index].setBy = nil
+      (entries[index].setBy, entries[index].isLost) = (nil, withProcess)
       entries[index].changedAt = record.time
       for listener in entries[index].lossListeners { listener() }
     }
@@ -242,7 +249,7 @@ package final class Watch: TraceObserver {
     entries[index].changedAt = record.time
     if trace.isObservable(record.kind) {
       entries[index].setBy = record
-      entries[index].wasSet = true
+      (entries[index].wasSet, entries[index].isLost) = (true, false)
     }
     for listener in entries[index].listeners { listener(record) }
   }

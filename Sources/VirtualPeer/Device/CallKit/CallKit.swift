@@ -50,6 +50,10 @@ public final class CallKit {
   private var isPhoneCallAnswered = false
   /// Whether the system has activated the audio session for a call.
   public private(set) var isAudioActive = false
+  /// Whether a suspended app is still to be told that the session was deactivated.
+  private var owesDeactivation = false
+  /// The number of processes of the app that have ended.
+  private var processCount = 0
   /// Whether an app has taken the session down while a call had it.
   private var isActivationBroken = false
 
@@ -152,7 +156,11 @@ public final class CallKit {
   /// Requests an action, as a user does in the app's own UI (`CXCallController`). The app is asked to perform it in an
   /// event of its own.
   public func request(_ action: CallKitAction) {
-    clock.schedule(after: .zero) { [unowned self] in run(action) }
+    let process = processCount
+    clock.schedule(after: .zero) { [unowned self] in
+      // What an app has asked for ends with it.
+      if process == processCount { run(action) }
+    }
   }
 
   private func run(_ action: CallKitAction) {
@@ -277,6 +285,14 @@ public final class CallKit {
     guard isAudioActive else { return }
     isAudioActive = false
     say(.deactivate, calls.first?.id ?? "")
+    owesDeactivation = true
+  }
+
+  /// Tells an app that goes on what was taken from it while it was suspended.
+  func appGoesOn() {
+    guard owesDeactivation else { return }
+    owesDeactivation = false
+    tell(.didDeactivate)
   }
 
   /// The audio that something else had is free again.
@@ -284,7 +300,8 @@ public final class CallKit {
 
   /// Ends every call of a process that has ended.
   func processEnded() {
-    audioChange = nil
+    processCount += 1
+    (audioChange, owesDeactivation) = (nil, false)
     guard hasCall || isAudioActive else { return }
     say(.reset, calls.first?.id ?? "")
     calls = []
