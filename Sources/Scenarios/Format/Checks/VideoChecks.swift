@@ -6,7 +6,7 @@ enum VideoChecks {
   private static let numbered: [Scenario.Video.Codec] = [.vp8, .vp9]
   /// The keys that say what is sent alone.
   private static let ofSender = [
-    "size", "frame_rate", "bitrate", "start_bitrate", "congestion_control", "temporal_layers", "simulcast", "content",
+    "size", "frame_rate", "bitrate", "start_bitrate", "congestion_control", "temporal_layers", "content",
   ]
 
   /// Checks the video keys of all peers.
@@ -14,9 +14,10 @@ enum VideoChecks {
   /// - Parameter root: the root of the file, with merged peer profiles.
   static func check(_ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading) {
     for peer in scenario.peers {
-      checkSimulcast(of: peer, root, &reading)
+      let sends = sendsPictures(peer, scenario, reading)
+      checkSimulcast(of: peer, sends, root, &reading)
       checkCongestionControl(of: peer, root, &reading)
-      checkSending(of: peer, scenario, root, &reading)
+      checkSending(of: peer, sends, root, &reading)
     }
     for peer in scenario.peers where peer.stack == .real {
       guard let video = peer.video, let entry = root["peers"]?[peer.name]?["video"]?.entry("fec") else { continue }
@@ -28,29 +29,37 @@ enum VideoChecks {
     }
   }
 
-  /// Reports several encodings where no server chooses among them.
-  private static func checkSimulcast(of peer: Scenario.Peer, _ root: YAMLNode, _ reading: inout Reading) {
+  /// Reports several encodings where no server chooses among them, or none is sent.
+  private static func checkSimulcast(
+    of peer: Scenario.Peer, _ sends: Bool, _ root: YAMLNode, _ reading: inout Reading
+  ) {
     guard let count = peer.video?.simulcast, let profile = peer.profile,
       let entry = root["peers"]?[peer.name]?["video"]?.entry("simulcast")
     else { return }
-    let problem = "'simulcast' changes nothing: \(profile.value) has no server that forwards media"
-    reading.note(
-      effectOf: entry, problem: count > 1 && !reading.isForwarded(peer) ? problem : nil, isDefault: count == 1)
+    let reason =
+      !reading.isForwarded(peer)
+      ? "\(profile.value) has no server that forwards media"
+      : sends ? nil : "\(peer.name) has no camera, and sends no pictures"
+    let problem = count > 1 ? reason.map { "'simulcast' changes nothing: \($0)" } : nil
+    reading.note(effectOf: entry, problem: problem, isDefault: count == 1)
   }
 
-  /// Reports keys of what is sent where no camera films, and the app has no other pictures.
-  private static func checkSending(
-    of peer: Scenario.Peer, _ scenario: Scenario, _ root: YAMLNode, _ reading: inout Reading
-  ) {
-    guard peer.stack == .real, let video = root["peers"]?[peer.name]?["video"],
+  /// Returns whether a camera films, or the app has other pictures.
+  private static func sendsPictures(_ peer: Scenario.Peer, _ scenario: Scenario, _ reading: Reading) -> Bool {
+    guard peer.stack == .real, peer.devices.camera?.value == Scenario.Devices.Camera.none,
       let profile = peer.profile.flatMap({ reading.registry.vocabulary($0.value) })
-    else { return }
+    else { return true }
     let hasCapturer = profile.settings.contains { $0.role == .capturer && peer.settings.text($0.name) != nil }
     let sharing = profile.actions.filter { $0.role == .shareScreen }.map(\.name)
     let shares = scenario.timeline.contains { entry in
       if case .action(peer.name, let action, _) = entry.effect { sharing.contains(action) } else { false }
     }
-    let sends = peer.devices.camera?.value != Scenario.Devices.Camera.none || hasCapturer || shares
+    return hasCapturer || shares
+  }
+
+  /// Reports keys of what is sent where nothing is.
+  private static func checkSending(of peer: Scenario.Peer, _ sends: Bool, _ root: YAMLNode, _ reading: inout Reading) {
+    guard let video = root["peers"]?[peer.name]?["video"] else { return }
     for key in ofSender {
       guard let span = video.entry(key)?.keySpan, reading.isOwn(span) else { continue }
       let problem = "'\(key)' changes nothing: \(peer.name) has no camera, and sends no pictures"
