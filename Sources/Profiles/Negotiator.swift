@@ -70,8 +70,8 @@ final class Negotiator: PeerConnectionDelegate {
 
   /// What is said again to a side that may have missed it, in order: the answer that it waits for, and the open offer.
   var missed: [[(String, JSON?)]] {
-    [answer.map { [("description", $0)] }, [("description", isOffering ? description : nil), ("ice", ice)]]
-      .compactMap(\.self)
+    let offer = [("description", isOffering ? description : nil), ("ice", ice)]
+    return answer == nil ? [offer] : [fields(of: .answer), offer]
   }
 
   /// Whether an offer of this side waits for its answer.

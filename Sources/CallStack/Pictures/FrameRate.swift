@@ -1,3 +1,5 @@
+package import CallCore
+
 /// A frame rate as a fraction.
 package struct FrameRate: Hashable, Sendable, BitwiseCopyable {
   package let numerator: UInt32
@@ -18,4 +20,10 @@ package struct FrameRate: Hashable, Sendable, BitwiseCopyable {
 
   /// Frames per second.
   package var perSecond: Double { Double(numerator) / Double(denominator) }
+
+  /// Returns the time of a frame, at most the last that an instant can tell.
+  package func time(ofFrame number: UInt64) -> Instant {
+    let seconds = Double(number) / perSecond
+    return Instant(nanoseconds: seconds < 9e9 ? Int64((seconds * 1e9).rounded()) : .max)
+  }
 }

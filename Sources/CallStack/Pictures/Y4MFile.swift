@@ -40,10 +40,9 @@ package struct Y4MFile: Hashable, Sendable {
   package func frame(at index: Int) -> VideoFrame? {
     guard frameOffsets.indices.contains(index) else { return nil }
     let start = frameOffsets[index]
-    let seconds = Double(index) / frameRate.perSecond
-    let time = seconds < 9e9 ? Int64((seconds * 1e9).rounded()) : .max
     return VideoFrame(
-      size: size, samples: Array(bytes[start..<start + size.byteCount]), timestamp: Instant(nanoseconds: time))
+      size: size, samples: Array(bytes[start..<start + size.byteCount]),
+      timestamp: frameRate.time(ofFrame: UInt64(index)))
   }
 
   /// Returns the offset of the line feed at the end of a line that begins with a signature.

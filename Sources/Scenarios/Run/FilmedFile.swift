@@ -1,7 +1,7 @@
 internal import CallCore
 internal import Codecs
-internal import Formats
 internal import Pictures
+internal import ScenarioFormat
 
 /// The pictures of a file that a camera films, decoded.
 enum FilmedFile {
@@ -31,8 +31,7 @@ enum FilmedFile {
       let decoder = try VideoDecoder(codec)
       // A header may say less than the pictures have.
       for frame in file.frames where size <= VideoFile.maximumDecodedSize {
-        let seconds = Double(frame.time) / file.timeBase.perSecond
-        let time = Instant(nanoseconds: seconds < 9e9 ? Int64((seconds * 1e9).rounded()) : .max)
+        let time = file.timeBase.time(ofFrame: frame.time)
         if let picture = try decoder.decode(frame.bytes.span.bytes, at: time)?.picture {
           pictures.append(picture)
           size += picture.size.byteCount
@@ -42,7 +41,7 @@ enum FilmedFile {
     } catch {
       throw HarnessError(
         "\(name) cannot be filmed: its frame \(number) cannot be decoded: \(error); this makes one that can: "
-          + "ffmpeg -i \(ShellWord.quoted(name)) -an -t 10 -pix_fmt yuv420p -c:v libvpx out.ivf")
+          + VideoFile.command(from: name, seconds: 10))
     }
     guard size <= VideoFile.maximumDecodedSize else {
       throw HarnessError("\(name) cannot be filmed: its pictures are larger than 64 MiB, decoded")

@@ -24,6 +24,8 @@ public final class Device {
     public var hasBackgroundVoIP = true
     /// Whether the device has a camera at the front; it has one at the back in any case.
     public var hasFrontCamera = true
+    /// The camera with which an app begins.
+    var firstCamera: CameraPosition { hasFrontCamera ? .front : .back }
     /// The formats of the cameras at the front and at the back; empty for one that gives any.
     public var frontCameraFormats: [CameraFormat] = []
     /// The formats of the camera at the back.
@@ -129,7 +131,7 @@ public final class Device {
     self.settings = settings
     self.trace = trace
     subject = trace.subject(peer)
-    cameraPosition = settings.hasFrontCamera ? .front : .back
+    cameraPosition = settings.firstCamera
     // A condition must have a value before the first change: everything starts closed and silent.
     var closed = [
       PeerEvents.microphone, PeerEvents.capture, PeerEvents.speaker, PeerEvents.audible, PeerEvents.manualAudio,
@@ -256,14 +258,11 @@ public final class Device {
     setCamera(open: false)
     captureScreen(nil)
     screenCleared()
-    if cameraPosition != firstPosition {
-      cameraPosition = firstPosition
+    if cameraPosition != settings.firstCamera {
+      cameraPosition = settings.firstCamera
       trace.write(PeerEvents.cameraPosition, subject, cameraPosition.rawValue)
     }
   }
-
-  /// The camera with which an app begins.
-  private var firstPosition: CameraPosition { settings.hasFrontCamera ? .front : .back }
 
   // MARK: Interruptions
 

@@ -108,7 +108,7 @@ struct BandwidthControl: ~Copyable {
     guard isAvailable else { return }
     let repairShare = repairShare(limiter.rate(at: now))
     let isDelivered = forwards && deliversAll
-    let leastPriority = channels.compactMap { $0.sentPriority(at: now) }.min() ?? .infinity
+    let leastPriority = channels.lazy.compactMap { $0.sentPriority(at: now) }.min() ?? .infinity
     allocator.allocate(estimator.target.target, stable: estimator.target.stable)
     for channel in channels {
       switch channel {

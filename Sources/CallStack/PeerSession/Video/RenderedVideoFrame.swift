@@ -23,7 +23,7 @@ public struct RenderedVideoFrame: Sendable {
   private let modelledID: UInt32?
   /// The picture; nil from a modelled codec.
   package let picture: VideoFrame?
-  /// The codec, and the frames of which it made the picture.
+  /// The codec, and the frames of which it made the picture; none of a modelled codec.
   package let coded: (codec: VideoCodec, frames: [[UInt8]])
 
   package init(

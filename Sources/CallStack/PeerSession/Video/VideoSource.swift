@@ -168,11 +168,13 @@ final class VideoSource: ReceivedSource {
     guard let decoded, let first = picture.frames.first else { return }
     guard !decoded.isCorrupted else { return receiver.decodingFailed(at: now) }
     count(decoded, first, at: now)
+    // Nobody keeps the frames of a modelled codec.
+    let frames = decoded.picture == nil ? [] : picture.frames.map(\.data)
     waiting.append(
       RenderedVideoFrame(
         ssrc: ssrc, timestamp: first.timestamp, rendered: max(now, picture.renderTime), width: decoded.size.width,
         height: decoded.size.height, isKeyFrame: decoded.isKeyFrame, modelledID: decoded.contentID,
-        picture: decoded.picture, coded: (VideoCodec(first.format), picture.frames.map(\.data))))
+        picture: decoded.picture, coded: (VideoCodec(first.format), frames)))
   }
 
   private func decoder(of frame: EncodedFrame) throws(VideoCodecError) -> VideoDecoder {

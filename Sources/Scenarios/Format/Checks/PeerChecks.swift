@@ -139,7 +139,7 @@ enum PeerChecks {
       if need == ParameterDeclaration.video {
         (peer.video != nil, "video: {}")
       } else if need == ParameterDeclaration.camera {
-        (peer.video != nil && peer.devices.camera?.value != Scenario.Devices.Camera.none, "video: {}, and a camera")
+        (peer.video != nil && peer.devices.hasCamera, "video: {}, and a camera")
       } else if words.count == 2 {
         (peer.settings.text(words[0]) == words[1], need)
       } else if profile.action(need) != nil {

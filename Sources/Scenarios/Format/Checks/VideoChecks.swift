@@ -46,7 +46,7 @@ enum VideoChecks {
 
   /// Returns whether a camera films, or the app has other pictures.
   private static func sendsPictures(_ peer: Scenario.Peer, _ scenario: Scenario, _ reading: Reading) -> Bool {
-    guard peer.stack == .real, peer.devices.camera?.value == Scenario.Devices.Camera.none,
+    guard peer.stack == .real, !peer.devices.hasCamera,
       let profile = peer.profile.flatMap({ reading.registry.vocabulary($0.value) })
     else { return true }
     let hasCapturer = profile.settings.contains { $0.role == .capturer && peer.settings.text($0.name) != nil }

@@ -140,6 +140,8 @@ extension Scenario {
     public var permission = Permission.granted
     /// The pictures of the camera; nil for the usual one of a peer with video.
     public var camera: Located<Camera>?
+    /// Whether the device has a camera.
+    var hasCamera: Bool { camera?.value != Camera.none }
     /// Whether the app declares the audio background mode.
     public var backgroundAudio = true
     /// Whether the app declares the background mode voip; nil where it does exactly if it uses CallKit.

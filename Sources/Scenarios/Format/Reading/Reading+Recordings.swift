@@ -1,5 +1,5 @@
 import Formats
-import Pictures
+package import Pictures
 
 // Recordings are files beside the scenario. They are read with it and are part of its source.
 extension Reading {
@@ -42,9 +42,7 @@ extension Reading {
     } catch {
       report(
         .badRecording, "'\(YAMLNode.abbreviated(file.value))' \(error)", at: file.span,
-        hint:
-          "this makes one that can be filmed: ffmpeg -i \(ShellWord.quoted(path)) -an -t 10 -pix_fmt yuv420p -c:v libvpx out.ivf"
-      )
+        hint: "this makes one that can be filmed: \(VideoFile.command(from: path, seconds: 10))")
       return nil
     }
   }
@@ -87,6 +85,13 @@ extension Reading {
   }
 
   private static func shorterVideo(_ path: String, to seconds: Int) -> String {
-    "this keeps \(seconds) s of it: ffmpeg -i \(ShellWord.quoted(path)) -an -t \(seconds) -pix_fmt yuv420p -c:v libvpx out.ivf"
+    "this keeps \(seconds) s of it: \(VideoFile.command(from: path, seconds: seconds))"
+  }
+}
+
+extension VideoFile {
+  /// Returns a command that makes a file which can be filmed of the beginning of another.
+  package static func command(from path: String, seconds: Int) -> String {
+    "ffmpeg -i \(ShellWord.quoted(path)) -an -t \(seconds) -pix_fmt yuv420p -c:v libvpx out.ivf"
   }
 }
