@@ -43,9 +43,9 @@ public enum CommonVocabulary {
   public static func isOfConnection(_ name: String) -> Bool {
     machines.contains { $0.name == name } || ["selected.", "stats.", "dtmf.", "data."].contains { name.hasPrefix($0) }
       || [
-        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.picture_age", "q.psnr", "q.ssim", "q.stoi",
-        "q.estoi",
-        "q.lsd", "ice.restart", "ice.server-error", "media.first-sent", "media.recovered", "bandwidth.estimate",
+        "q.mos", "q.concealment", "q.mouth_to_ear", "q.frame_delay", "q.picture_age", "q.lip_sync", "q.psnr",
+        "q.ssim", "q.stoi", "q.estoi", "q.lsd", "ice.restart", "ice.server-error", "media.first-sent",
+        "media.recovered", "bandwidth.estimate",
       ].contains(name)
   }
 
@@ -161,6 +161,11 @@ public enum CommonVocabulary {
       "q.picture_age", .duration,
       "time since the remote camera took the picture on this screen, which grows while the picture stands still"),
     ValueDeclaration(
+      "q.lip_sync", .duration,
+      "time by which a picture is shown after the sound of its moment is heard, negative when it is before, of the pictures "
+        + "that come while their peer speaks; ITU-R BT.1359 takes -125 ms to 45 ms for not noticed, -185 ms to 90 ms for acceptable"
+    ),
+    ValueDeclaration(
       "q.psnr", .real, unit: "dB",
       "peak signal-to-noise ratio of the luma of the picture that is shown, against the one that the camera, or the "
         + "shared screen, gave, at most 100; of real pictures alone"),
@@ -234,7 +239,7 @@ public enum CommonVocabulary {
       "packetsReceived", "packetsReceivedWithCe", "packetsReceivedWithEct1", "jitterBufferEmittedCount", "nackCount")
     + counts("packetsLost", as: .net) + counts("bytesReceived", "headerBytesReceived", unit: "bytes")
     + totals(.duration, "jitterBufferDelay", "totalProcessingDelay")
-    + of(.duration, "jitter", "lastPacketReceivedTimestamp") + of(.count, "ssrc")
+    + of(.duration, "jitter", "lastPacketReceivedTimestamp", "estimatedPlayoutTimestamp") + of(.count, "ssrc")
 
   private static let inboundAudio =
     counts(

@@ -174,6 +174,8 @@ package final class SessionPair {
 
   /// Says whether a datagram of a session is lost.
   package var drops: (Sent) -> Bool = { _ in false }
+  /// Says how much longer than others a datagram of a session takes.
+  package var holdsUp: (Sent) -> Interval = { _ in .zero }
   package private(set) var sent: [Sent] = []
   /// How often a session wanted to be woken at once again, after all that was due had been done.
   package private(set) var hotWakes = 0
@@ -331,7 +333,7 @@ package final class SessionPair {
   func carry(_ bytes: [UInt8], on path: Path, of world: SessionWorld) {
     let datagram = Sent(time: now, fromA: world === a.world, bytes: bytes, path: path)
     sent.append(datagram)
-    if !drops(datagram), let wait = occupyLink(datagram) { fly(bytes, on: path, after: wait) }
+    if !drops(datagram), let wait = occupyLink(datagram) { fly(bytes, on: path, after: wait + holdsUp(datagram)) }
   }
 
   /// Returns the time until a datagram has left; nil when the queue is full.

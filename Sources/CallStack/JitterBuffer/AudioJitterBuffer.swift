@@ -76,7 +76,7 @@ package struct AudioJitterBuffer: ~Copyable {
   /// The backlog beyond the target that is dropped instead of played faster.
   private static let maximumBacklog = Interval.seconds(2)
 
-  package let settings: Settings
+  package private(set) var settings: Settings
   package private(set) var statistics = AudioJitterBufferStatistics()
   private var decoders: [Decoding]
   /// The index of the decoder of each payload type.
@@ -152,6 +152,16 @@ package struct AudioJitterBuffer: ~Copyable {
 
   /// The number of waiting packets.
   package var packetCount: Int { packets.count }
+
+  /// Sets the minimum of the target, which playout approaches by repeating or removing pitch periods.
+  ///
+  /// - Returns: whether the buffer can hold so much: three quarters of it, in packets of 20 ms, as in NetEq.
+  package mutating func setMinimumDelay(_ delay: Interval) -> Bool {
+    guard delay <= .milliseconds(15) * Int64(settings.capacity) else { return false }
+    settings.minimumDelay = max(.zero, delay)
+    delays.settings.minimumDelay = settings.minimumDelay
+    return true
+  }
 
   /// Switches to another source, whose counters continue from `counters`.
   ///

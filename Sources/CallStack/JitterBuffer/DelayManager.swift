@@ -12,7 +12,7 @@ struct DelayManager: Sendable {
   private static let usualPull = Interval.milliseconds(10)
   private static let granularity = Interval.milliseconds(20)
 
-  let settings: Settings
+  var settings: Settings
   /// The pull interval of the device: a packet may be needed that much earlier.
   var pullInterval = usualPull
   private var arrivals = ArrivalHistory()

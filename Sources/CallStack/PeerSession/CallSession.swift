@@ -10,7 +10,7 @@ internal import TURN
 
 /// The reason for a wake-up: the reason in ``CallSession/wake``.
 package enum SessionWakeReason: UInt8, Sendable {
-  case ice = 1, gathering, relay, dtls, rtcp, nack, pacer, feedback, video, bandwidth, data
+  case ice = 1, gathering, relay, dtls, rtcp, nack, pacer, feedback, video, bandwidth, data, lipSync
 }
 
 /// A whole peer connection as one sans-IO machine: JSEP, ICE with STUN and TURN, DTLS-SRTP, RTP, media, and SCTP with data

@@ -22,6 +22,13 @@ package struct NTPTime: Hashable, Comparable, Sendable, BitwiseCopyable {
     return seconds * 1_000 + Double(rawValue & 0xFFFF_FFFF) * 1_000 / 4_294_967_296
   }
 
+  /// Returns the time from one to another, to the nanosecond.
+  package static func - (end: NTPTime, start: NTPTime) -> Interval {
+    let ticks = Int64(bitPattern: end.rawValue &- start.rawValue)
+    let fraction = ((ticks & 0xFFFF_FFFF) * 1_000_000_000) >> 32
+    return Interval(nanoseconds: (ticks >> 32) * 1_000_000_000 + fraction)
+  }
+
   package static func < (a: NTPTime, b: NTPTime) -> Bool { a.rawValue < b.rawValue }
 }
 

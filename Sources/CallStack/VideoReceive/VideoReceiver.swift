@@ -104,10 +104,9 @@ package struct VideoReceiver: ~Copyable, Sendable {
     schedule.jitter.roundTrip = roundTrip
   }
 
-  /// Sets the bounds of the delay between arrival and rendering.
-  package mutating func setDelay(minimum: Interval, maximum: Interval) {
+  /// Sets the minimum of the delay between arrival and rendering.
+  package mutating func setMinimumDelay(_ minimum: Interval) {
     schedule.timing.settings.minimumDelay = minimum
-    schedule.timing.settings.maximumDelay = max(minimum, maximum)
   }
 
   /// Takes a parameter set of H.264 from signalling.

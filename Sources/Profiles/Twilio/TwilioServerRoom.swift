@@ -173,11 +173,13 @@ final class TwilioServerRoom {
 
   /// Adds a track to a connection, unless it was tried before. Returns whether an offer is needed.
   private func subscribe(
-    _ participant: TwilioParticipant, to track: MediaStreamTrack, _ publication: TwilioParticipant.Publication
+    _ participant: TwilioParticipant, to track: MediaStreamTrack, _ publication: TwilioParticipant.Publication,
+    of publisher: TwilioParticipant
   ) -> Bool {
     guard !participant.subscriptions.keys.contains(publication.sid) else { return false }
     let seat = participant.seat
-    let sender = try? seat.addTransceiver(track, TransceiverInit(direction: .sendonly))
+    let settings = TransceiverInit(direction: .sendonly, streamIDs: [publisher.sid])
+    let sender = try? seat.addTransceiver(track, settings)
     participant.subscriptions.updateValue(sender, forKey: publication.sid)
     if let sender, track.kind == .video, let profile = participant.bandwidthProfile {
       try? seat.setForwardingPolicy(profile.policy(of: publication.priority), of: sender)
@@ -237,10 +239,11 @@ final class TwilioServerRoom {
 
   /// Sends a participant the tracks of the others, and no more those that are gone; offers if that changed anything.
   private func subscribe(_ participant: TwilioParticipant) {
-    let wanted = participants.flatMap { $0 === participant ? [] : $0.publications }
+    let others = participants.filter { $0 !== participant }
+    let wanted = others.flatMap { other in other.publications.map { (publication: $0, publisher: other) } }
     var hasChanged = false
     let seat = participant.seat
-    let sids = Set(wanted.map(\.sid))
+    let sids = Set(wanted.map(\.publication.sid))
     for sid in participant.subscriptions.keys.filter({ !sids.contains($0) }).sorted() {
       if let sender = participant.subscriptions[sid] ?? nil {
         try? seat.stop(sender)
@@ -252,10 +255,10 @@ final class TwilioServerRoom {
       if let channel = participant.dataSubscriptions[sid] ?? nil { seat.closeDataChannel(channel) }
       participant.unsubscribe(from: sid)
     }
-    for publication in wanted {
+    for (publication, publisher) in wanted {
       switch publication.content {
       case .media(let track):
-        if subscribe(participant, to: track, publication) { hasChanged = true }
+        if subscribe(participant, to: track, publication, of: publisher) { hasChanged = true }
       case .data(let settings):
         if subscribe(participant, toData: publication.sid, settings) { hasChanged = true }
       }

@@ -72,7 +72,7 @@ extension VonageMedia {
         // Between two clients nobody chooses among several encodings.
         let encodings = session.isRelayed ? [EncodingParameters()] : []
         publisher.senders[kind] = try connection.addTransceiver(
-          track, TransceiverInit(direction: .sendonly, sendEncodings: encodings))
+          track, TransceiverInit(direction: .sendonly, sendEncodings: encodings, streamIDs: [stream]))
       }
     } catch {
       return broken(error)

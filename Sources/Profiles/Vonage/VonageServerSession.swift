@@ -157,7 +157,10 @@ final class VonageServerSession {
       if let sender = subscription.senders[kind] {
         let sent = seat.transceivers.first { $0.id == sender }?.sender.track
         if (sent != nil) != isWanted { try? seat.replaceTrack(isWanted ? track : nil, of: sender) }
-      } else if isWanted, let sender = try? seat.addTransceiver(track, TransceiverInit(direction: .sendonly)) {
+      } else if isWanted,
+        let sender = try? seat.addTransceiver(
+          track, TransceiverInit(direction: .sendonly, streamIDs: [subscription.stream]))
+      {
         client.subscriptions[index].senders[kind] = sender
         isNew = true
       }

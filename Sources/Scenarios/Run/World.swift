@@ -168,6 +168,15 @@ final class World {
     return recordingTime(of: position).map { playedAt - $0 }
   }
 
+  /// Returns the age of the speech that the peer plays now from a connection, if it is that of the peer with a camera.
+  private func mouthToEar(to peer: VirtualPeer, over connection: String, from camera: VideoRecord) -> Interval? {
+    guard let played = peer.audioRecord.played(over: connection)?.position,
+      let speaker = peers.first(where: { $0.videoRecord === camera }),
+      speaker.audioRecord.sends(origin(of: played).ssrc)
+    else { return nil }
+    return mouthToEar(to: peer, over: connection)
+  }
+
   /// Returns whether what a peer plays was recorded before a time, or so long ago that no record has it.
   func isOld(_ position: AudioPosition, since time: Instant) -> Bool {
     let source = origin(of: position).ssrc
@@ -323,6 +332,7 @@ final class World {
     return ShownPicture.Sample(
       captured: capture.at, delay: shown.at - capture.at,
       isNew: shown.at > moments.moment(before: simulator.now - StatsSampler.period),
+      lipSync: mouthToEar(to: peer, over: connection, from: camera).map { shown.at - capture.at - $0 },
       peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
   }

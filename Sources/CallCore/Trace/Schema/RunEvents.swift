@@ -18,6 +18,8 @@ package enum HarnessEvents {
   /// The delay from the remote microphone to this speaker.
   public static let mouthToEar = sample("q.mouth_to_ear", Interval.self)
   public static let frameDelay = sample("q.frame_delay", Interval.self)
+  /// The time by which a picture is shown after the sound that was said with it is heard; negative when it is before.
+  public static let lipSync = sample("q.lip_sync", Interval.self)
   /// The time since the camera took the picture that is on the screen, which grows while it stands still.
   public static let pictureAge = sample("q.picture_age", Interval.self)
   /// The peak signal-to-noise ratio of the luma of the picture that is shown, in dB.

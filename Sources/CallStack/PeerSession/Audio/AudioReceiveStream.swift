@@ -26,6 +26,8 @@ final class AudioReceiveStream {
   /// The index of the source that plays; beyond the end when none plays.
   private var playing = 0
   private var jitterBuffer: AudioJitterBuffer
+  /// The sample of the playing source that was played last of what was sent, and when.
+  private var lastPlayed: (timestamp: UInt32, at: Instant)?
   /// The negotiated use of a payload type.
   private struct Use {
     var clockRate: UInt32
@@ -113,6 +115,24 @@ final class AudioReceiveStream {
   /// Returns the playout counters of a source; nil if it never played.
   func playout(of source: Source) -> AudioJitterBufferStatistics? {
     source.ssrc == playingSource ? jitterBuffer.statistics : source.playout
+  }
+
+  // MARK: Lip-sync
+
+  /// The newest packet of the playing source by both clocks; nil while its capture time is unknown.
+  var newestCapture: StreamSynchronization.Measurement? {
+    playing < sources.count ? sources[playing].rtp.newestCapture : nil
+  }
+
+  /// The time for which the fastest packet would have waited when the last one was played.
+  var playoutDelay: Interval { jitterBuffer.currentDelay }
+
+  /// - Returns: whether the jitter buffer can hold so much.
+  func setMinimumDelay(_ delay: Interval) -> Bool { jitterBuffer.setMinimumDelay(delay) }
+
+  /// Returns the sender's wall clock at what is played now of a source; nil while it is unknown.
+  func playoutTime(of source: Source, at now: Instant) -> Double? {
+    source.ssrc == playingSource ? source.rtp.playoutTime(of: lastPlayed, at: now) : nil
   }
 
   // MARK: Packets
@@ -245,7 +265,10 @@ final class AudioReceiveStream {
 
   /// Switches playout to another source. Each source has its own counters.
   private func play(_ index: Int) {
-    if playing != index { events = TelephoneEventReceiver() }
+    if playing != index {
+      events = TelephoneEventReceiver()
+      lastPlayed = nil
+    }
     let next = index < sources.count ? sources[index].playout : nil
     let counted = jitterBuffer.begin(withCounters: next ?? AudioJitterBufferStatistics())
     if playing < sources.count, playing != index { sources[playing].playout = counted }
@@ -259,7 +282,9 @@ final class AudioReceiveStream {
 
   func play(_ count: Int, into output: inout OutputSpan<Int16>, at now: Instant) -> AudioLevel? {
     guard isActive, playing < sources.count else { return nil }
-    return AudioLevel(linear: jitterBuffer.pull(samples: count, into: &output, at: now).level)
+    let level = AudioLevel(linear: jitterBuffer.pull(samples: count, into: &output, at: now).level)
+    if let timestamp = jitterBuffer.playedTimestamp { lastPlayed = (timestamp, now) }
+    return level
   }
 
   /// Where the sound of the last pull comes from.

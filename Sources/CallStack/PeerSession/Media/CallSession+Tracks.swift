@@ -48,7 +48,8 @@ extension CallSession {
   ) throws(SessionError) -> Transceiver.ID {
     let parameters = try settings.sendEncodings.checked(kind)
     try checkLimits(settings.sendEncodings)
-    let made = media.makeTrack(track, kind, rids: parameters.count > 1 ? parameters.compactMap(\.rid) : [])
+    let made = media.makeTrack(
+      track, kind, rids: parameters.count > 1 ? parameters.compactMap(\.rid) : [], streamIDs: settings.streamIDs)
     return try changing { session throws(JSEPError) in
       let id = try session.jsep.addTransceiver(
         kind, direction: settings.direction, sender: made.sender, hasTrack: track != nil)

@@ -28,6 +28,8 @@ final class ChannelState {
   var isStopped = false
   /// The remote track's identifier.
   var remoteTrackID: String?
+  /// The media stream that the remote track belongs to; nil for none.
+  private(set) var remoteStreamID: String?
   /// Whether the remote side announces a track here.
   var isAnnounced = false
   /// Whether the remote track is muted: from its announcement to its first packet, and after its removal or BYE (W3C
@@ -71,6 +73,7 @@ final class ChannelState {
     guard let media else { return }
     mid = media.mid
     remoteTrackID = media.remoteStreamIDs.first?.track ?? remoteTrackID
+    remoteStreamID = media.remoteStreamIDs.first.map(\.stream).flatMap { $0 == "-" ? nil : $0 }
     usesReducedSizeRTCP = media.reducedSizeRTCP
   }
 }

@@ -55,6 +55,7 @@ final class MediaTransport {
   /// When the bandwidth is divided anew among forwarded streams.
   private var nextDivision = Instant.zero
   private static let divisionInterval = Interval.milliseconds(250)
+  private var lipSync = LipSync()
   private var isEnded = false
   private var saysGoodbye = false
   private(set) var malformedControl = 0
@@ -85,8 +86,12 @@ final class MediaTransport {
 
   /// Makes a sender for a track, or for none yet, to be set on a transceiver.
   ///
-  /// - Parameter rids: the names of its encodings; empty for one without a name.
-  func makeTrack(_ track: MediaStreamTrack?, _ kind: MediaKind, rids: [String] = []) -> LocalTrack {
+  /// - Parameters:
+  ///   - rids: the names of its encodings; empty for one without a name.
+  ///   - streamIDs: the media streams it belongs to; empty for that of the connection.
+  func makeTrack(
+    _ track: MediaStreamTrack?, _ kind: MediaKind, rids: [String] = [], streamIDs: [String] = []
+  ) -> LocalTrack {
     let number = tracksMade
     tracksMade += 1
     var name = track?.id ?? ""
@@ -105,7 +110,7 @@ final class MediaTransport {
     return LocalTrack(
       number: number,
       sender: Transceiver.Sender(
-        trackID: name, streamIDs: [configuration.cname], cname: configuration.cname, encodings: encodings),
+        trackID: name, streamIDs: streamIDs.isEmpty ? [configuration.cname] : streamIDs, cname: configuration.cname, encodings: encodings),
       source: track.map { $0.named(name) })
   }
 
@@ -182,6 +187,7 @@ final class MediaTransport {
   /// Lists the channels that are asked for every packet, so that its cost does not grow with those that do nothing.
   private func listChannels() {
     receiving = channels.filter(\.hasReceiver)
+    lipSync.pair(channels)
     sending = channels.filter { $0.state.track != nil }
     departures = [:]
     isFeedbackIdle = false
@@ -538,6 +544,7 @@ final class MediaTransport {
       nextDivision = now + Self.divisionInterval
       bandwidth?.setStreams(of: channels, pacer: &pacer, limiter: limiter, at: now)
     }
+    lipSync.advance(to: now)
     bandwidth?.advance(to: now, channels, pacer: &pacer, limiter: limiter) { events.append(.bandwidthEstimate($0)) }
     for case .video(let channel) in channels {
       let mid = channel.state.mid ?? ""
@@ -568,6 +575,9 @@ final class MediaTransport {
     }
     if let deadline = bandwidth?.deadline {
       earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.bandwidth.rawValue))
+    }
+    if let deadline = lipSync.deadline {
+      earliest = .earliest(earliest, .at(deadline, reason: SessionWakeReason.lipSync.rawValue))
     }
     return earliest
   }

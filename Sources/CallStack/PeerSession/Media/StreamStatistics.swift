@@ -35,6 +35,8 @@ struct ReceiveStatistics {
   /// The payload type of the newest media; nil before any.
   let payloadType: UInt8?
   let remoteOutbound: RemoteOutboundRTPStatistics
+  /// The sender's wall clock at what is played now; nil while it is unknown.
+  var playoutTime: Double?
   /// The playout counters of audio while it played; nil if it never played.
   var playout: AudioJitterBufferStatistics?
   var video: Video?
@@ -86,7 +88,7 @@ extension MediaChannel {
 
   /// The statistics of every received source. The playing one comes first, because readers that expect one track per
   /// section take the first.
-  var receiveStatistics: [ReceiveStatistics] {
+  func receiveStatistics(at now: Instant) -> [ReceiveStatistics] {
     switch self {
     case .audio(let channel):
       guard let stream = channel.receive else { return [] }
@@ -95,7 +97,8 @@ extension MediaChannel {
         ReceiveStatistics(
           kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
           payloadType: source.rtp.mediaPayloadType,
-          remoteOutbound: source.rtp.remoteOutbound, playout: stream.playout(of: source))
+          remoteOutbound: source.rtp.remoteOutbound, playoutTime: stream.playoutTime(of: source, at: now),
+          playout: stream.playout(of: source))
       }
     case .video(let channel):
       guard let stream = channel.receive else { return [] }
@@ -104,6 +107,7 @@ extension MediaChannel {
           kind: kind, state: channel.state, ssrc: source.ssrc, isActive: stream.isActive, inbound: source.rtp.inbound,
           payloadType: source.rtp.mediaPayloadType,
           remoteOutbound: source.rtp.remoteOutbound,
+          playoutTime: source.rtp.playoutTime(of: source.lastShown, at: now),
           video: .init(
             counters: source.counters, receiver: source.receiver.statistics, retransmission: source.retransmission,
             repair: source.repair, correction: source.correction, freezes: source.receiver.freezes))

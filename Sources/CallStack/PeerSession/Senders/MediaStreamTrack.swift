@@ -43,10 +43,17 @@ public struct TransceiverInit: Hashable, Sendable {
   /// The encodings; empty means one without a name. Audio uses only the first, as W3C specifies.
   public var sendEncodings: [EncodingParameters]
 
+  /// The identifiers of the media streams that its track belongs to (W3C `streams`, RFC 8830). Audio and video of one stream
+  /// are played in step. Empty means a stream of the connection, the same for all of its tracks.
+  public var streamIDs: [String]
+
   /// Makes the settings of a new transceiver.
-  public init(direction: MediaDirection = .sendrecv, sendEncodings: [EncodingParameters] = []) {
+  public init(
+    direction: MediaDirection = .sendrecv, sendEncodings: [EncodingParameters] = [], streamIDs: [String] = []
+  ) {
     self.direction = direction
     self.sendEncodings = sendEncodings
+    self.streamIDs = streamIDs
   }
 }
 

@@ -152,6 +152,7 @@ extension CallSession {
     members.add("packetsReceivedWithEct1", rtp.packetsReceivedWithEct1)
     members.add("packetsReceivedWithCe", rtp.packetsReceivedWithCe)
     members.add("lastPacketReceivedTimestamp", timestamp(rtp.lastPacketReceivedTimestamp))
+    members.add("estimatedPlayoutTimestamp", receive.playoutTime)
     let nackCount = receive.forwarding?.nackCount ?? receive.video.map { Int64($0.receiver.nackCount) }
     members.add("nackCount", nackCount ?? rtp.nackCount)
     if let playout = receive.playout { members.add(playout) }

@@ -16,7 +16,7 @@ extension CallSession {
     entries += carryingPair(besides: entries)
     entries += dataStatistics
     entries.append(certificateEntry)
-    let received = media.channels.flatMap(\.receiveStatistics)
+    let received = media.channels.flatMap { $0.receiveStatistics(at: now) }
     entries += codecs(received: received)
     for channel in media.channels { if let source = source(of: channel, at: now) { entries.append(source) } }
     for channel in media.channels { for send in channel.sendStatistics { entries += outbound(send, at: now) } }

@@ -14,6 +14,10 @@ final class VideoReceiveStream: SectionSources {
   var isActive = false
   private var isNegotiated: [Bool] = Array(repeating: false, count: 128)
   private var formats = VideoSource.Formats()
+  /// The minimum time for which pictures wait, for lip-sync.
+  var minimumDelay = Interval.zero {
+    didSet { for source in sources { source.setMinimumDelay(minimumDelay) } }
+  }
   /// The sources in the remote description.
   private var named: [MediaSource] = []
 
@@ -105,9 +109,13 @@ final class VideoReceiveStream: SectionSources {
   private func source(_ ssrc: UInt32, encoding: Int, at now: Instant) -> VideoSource {
     if let known = sources.first(where: { $0.ssrc == ssrc }) { return known }
     let made = VideoSource(ssrc, encoding: encoding, formats: formats, at: now)
+    made.setMinimumDelay(minimumDelay)
     adopt(made)
     return made
   }
+
+  /// The source whose packets came last.
+  var newestSource: VideoSource? { sources.max { $0.lastArrival < $1.lastArrival } }
 
   /// Removes a source that belongs to another channel.
   func release(_ ssrc: UInt32) -> VideoSource? {

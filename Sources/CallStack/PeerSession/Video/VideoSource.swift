@@ -39,6 +39,8 @@ final class VideoSource: ReceivedSource {
   private var intraRequestNumber: UInt8 = 0
   /// Decoded pictures whose time has not come, in order.
   private var waiting = FIFO<RenderedVideoFrame>()
+  /// The picture that was shown last, and when.
+  private(set) var lastShown: (timestamp: UInt32, at: Instant)?
   /// Whether it has sent a BYE, and nothing since.
   var hasDeparted = false
 
@@ -143,6 +145,8 @@ final class VideoSource: ReceivedSource {
 
   // MARK: Pictures
 
+  func setMinimumDelay(_ delay: Interval) { receiver.setMinimumDelay(delay) }
+
   /// Decodes what is due, and passes the pictures whose time has come to `show`.
   func advance(to now: Instant, show: (RenderedVideoFrame) -> Void) {
     receiver.advance(to: now)
@@ -150,6 +154,7 @@ final class VideoSource: ReceivedSource {
     while let next = waiting.first, next.rendered <= now {
       _ = waiting.popFirst()
       receiver.pictureRendered(at: next.rendered)
+      lastShown = (next.timestamp, next.rendered)
       show(next)
     }
   }

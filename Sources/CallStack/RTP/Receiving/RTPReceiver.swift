@@ -22,6 +22,8 @@ package struct RTPReceiver: Sendable {
   /// note it.
   package var mediaPayloadType: UInt8?
   private var lastReport: (report: SenderReport, arrival: Instant)?
+  /// The newest packet whose timestamp is that of its recording.
+  private var newest: (timestamp: UInt32, arrival: Instant)?
   /// The number of ignored sender reports that were older than one already received.
   package private(set) var staleSenderReportCount = 0
 
@@ -54,10 +56,10 @@ package struct RTPReceiver: Sendable {
       // The packet that jumped has been received too.
       nack?.restart(at: sequence &- 1, now: now)
       nack?.receive(sequenceNumber: sequence, at: now)
-      if isTimed { reception.receive(timestamp: packet.header.timestamp, at: now) }
+      if isTimed { receive(timestamp: packet.header.timestamp, at: now) }
     case .advanced:
       nack?.receive(sequenceNumber: sequence, at: now)
-      if isTimed { reception.receive(timestamp: packet.header.timestamp, at: now) }
+      if isTimed { receive(timestamp: packet.header.timestamp, at: now) }
     case .old: nack?.receive(sequenceNumber: sequence, at: now)
     }
     inbound.packetsReceived += 1
@@ -69,6 +71,11 @@ package struct RTPReceiver: Sendable {
     inbound.packetsLost = reception.cumulativeLost
     inbound.jitter = Double(reception.jitter) / Double(settings.clockRate)
     return verdict
+  }
+
+  private mutating func receive(timestamp: UInt32, at now: Instant) {
+    reception.receive(timestamp: timestamp, at: now)
+    newest = (timestamp, now)
   }
 
   /// Takes a sender report.
@@ -130,6 +137,19 @@ package struct RTPReceiver: Sendable {
 
   /// The time at which ``takeNACK(from:roundTrip:at:)`` next returns a NACK, or nil.
   package var nackDeadline: Instant? { nack?.deadline }
+
+  /// The newest packet by both clocks; nil while its capture time is unknown.
+  package var newestCapture: (captured: NTPTime, arrival: Instant)? {
+    guard let newest, let captured = captureTime(of: newest.timestamp) else { return nil }
+    return (captured, newest.arrival)
+  }
+
+  /// Returns the sender's wall clock now for media that was played at a time, in milliseconds since 1970 (W3C
+  /// `estimatedPlayoutTimestamp`); nil while that is unknown.
+  package func playoutTime(of played: (timestamp: UInt32, at: Instant)?, at now: Instant) -> Double? {
+    guard let played, let captured = captureTime(of: played.timestamp)?.unixMilliseconds else { return nil }
+    return captured + (now - played.at).seconds * 1_000
+  }
 
   /// Returns the sender's wall clock at a media timestamp, by its last report; nil before one, or when it has no wall
   /// clock.

@@ -85,6 +85,7 @@ extension ValuePath {
     case .count where counting == .net: return NumberRange(isWhole: true)
     case .count where member == "port": return NumberRange(from: 0, to: 65_535, isWhole: true)
     case .count: return .count
+    case .duration where name == HarnessEvents.lipSync.name: return NumberRange()
     case .byteSize, .rate, .duration: return NumberRange(from: 0)
     case .percentage: return .share
     case .real where name == HarnessEvents.meanOpinionScore.name: return NumberRange(from: 1, to: 5)

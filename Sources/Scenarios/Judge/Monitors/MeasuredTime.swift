@@ -124,8 +124,8 @@ final class MeasuredTime {
       HarnessEvents.meanOpinionScore.name, HarnessEvents.concealment.name, HarnessEvents.mouthToEar.name,
     ]
     let video: Set<String> = [
-      HarnessEvents.frameDelay.name, HarnessEvents.pictureAge.name, HarnessEvents.peakSignalToNoise.name,
-      HarnessEvents.structuralSimilarity.name,
+      HarnessEvents.frameDelay.name, HarnessEvents.pictureAge.name, HarnessEvents.lipSync.name,
+      HarnessEvents.peakSignalToNoise.name, HarnessEvents.structuralSimilarity.name,
     ]
     if audio.union(SpeechMeter.names).contains(name) { return "audio" }
     return video.contains(name) ? "video" : nil

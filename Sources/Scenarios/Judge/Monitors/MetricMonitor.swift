@@ -206,7 +206,7 @@ final class MetricMonitor: Monitor {
   /// The values whose samples tell of the period before them, or of a moment in it.
   private static let ofPeriods: Set<String> = [
     HarnessEvents.concealment.name, HarnessEvents.frameDelay.name, HarnessEvents.pictureAge.name,
-    HarnessEvents.peakSignalToNoise.name, HarnessEvents.structuralSimilarity.name,
+    HarnessEvents.lipSync.name, HarnessEvents.peakSignalToNoise.name, HarnessEvents.structuralSimilarity.name,
   ]
 
   private func open(at now: Instant) {
@@ -270,7 +270,7 @@ final class MetricMonitor: Monitor {
       if Self.ofMoments.contains(metric.value.name), statistic.isOfSamples { ruling.samples = samples.samples }
       ruling.measuredTime =
         switch metric.value.name {
-        case HarnessEvents.mouthToEar.name: StatsSampler.period * Int64(samples.count)
+        case HarnessEvents.mouthToEar.name, HarnessEvents.lipSync.name: StatsSampler.period * Int64(samples.count)
         case let name where SpeechMeter.names.contains(name): SpeechMeter.speechInValue * Int64(samples.count)
         default: measuredTime.time(from: opened, to: span.closedAt ?? time)
         }
@@ -295,6 +295,9 @@ final class MetricMonitor: Monitor {
     if SpeechMeter.names.contains(metric.value.name) { return ": there is one for each 2.5 s of speech" }
     if SpeechLoss.names.union([HarnessEvents.mouthToEar.name]).contains(metric.value.name) {
       return ": there is one every \(StatsSampler.period) while the only other peer of the connection speaks"
+    }
+    if metric.value.name == HarnessEvents.lipSync.name {
+      return ": there is one every \(StatsSampler.period) while a picture comes and its peer is heard to speak"
     }
     if metric.value.name == HarnessEvents.recovery.name { return ": there is one after each interruption that ends" }
     return metric.value.isSampled ? ": there is one every \(StatsSampler.period)" : ""

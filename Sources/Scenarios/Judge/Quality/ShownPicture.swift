@@ -17,18 +17,21 @@ package struct ShownPicture {
     package let delay: Interval
     /// Whether it came on the screen since the moment of the sample before.
     package let isNew: Bool
+    /// The time by which it came after the sound of its moment, negative when before; nil while its peer is not heard to speak.
+    package let lipSync: Interval?
     /// Returns the peak signal-to-noise ratio of the luma in dB, at most 100; nil without real pictures.
     package let peakSignalToNoise: () -> Double?
     /// Returns the structural similarity `ssim_gauss11`, at most 1; nil without real pictures.
     package let structuralSimilarity: () -> Double?
 
     package init(
-      captured: Instant, delay: Interval, isNew: Bool, peakSignalToNoise: @escaping () -> Double?,
-      structuralSimilarity: @escaping () -> Double?
+      captured: Instant, delay: Interval, isNew: Bool, lipSync: Interval? = nil,
+      peakSignalToNoise: @escaping () -> Double?, structuralSimilarity: @escaping () -> Double?
     ) {
       self.captured = captured
       self.delay = delay
       self.isNew = isNew
+      self.lipSync = lipSync
       self.peakSignalToNoise = peakSignalToNoise
       self.structuralSimilarity = structuralSimilarity
     }

@@ -218,7 +218,8 @@ package struct CompareText {
           + "as at most twice as long as those of random loss.")
     }
     let ofShown = [
-      HarnessEvents.frameDelay.name, HarnessEvents.peakSignalToNoise.name, HarnessEvents.structuralSimilarity.name,
+      HarnessEvents.frameDelay.name, HarnessEvents.lipSync.name, HarnessEvents.peakSignalToNoise.name,
+      HarnessEvents.structuralSimilarity.name,
     ].filter(measures)
     if !ofShown.isEmpty, !measures(HarnessEvents.pictureAge.name) {
       notes.append(
