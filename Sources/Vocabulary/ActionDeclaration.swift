@@ -8,6 +8,8 @@ public struct ParameterDeclaration: Sendable {
     case usesCallKit
     /// What gives the pictures of the app's video in place of the camera.
     case capturer
+    /// By what other users know this one, in place of its user id.
+    case identity
   }
 
   /// The name in scenarios.

@@ -66,6 +66,12 @@ public struct AudioRoute: Hashable, Sendable {
 }
 
 extension AudioSession {
+  /// Returns the latest accessory that the session may use, of those that are connected.
+  package func accessory(among connected: [AudioRoute.Accessory]) -> AudioRoute.Accessory? {
+    let builtIn = AudioRoute(of: self, nil)
+    return connected.last { AudioRoute(of: self, $0) != builtIn }
+  }
+
   /// Whether the hands-free profile of Bluetooth may be used: the modes of calls imply it.
   var allowsHandsFree: Bool {
     category.records && (options.contains(.allowBluetooth) || [.voiceChat, .videoChat].contains(mode))

@@ -88,7 +88,8 @@ public enum CommonVocabulary {
     ValueDeclaration(
       "audio.enabled", .flag, "with manual audio, the audio unit may run (RTCAudioSession.isAudioEnabled)"),
     ValueDeclaration(
-      "audio.interrupted", .flag, "something else has the audio (another app, a cellular call), or the app is suspended"
+      "audio.interrupted", .flag,
+      "something else has the audio (another app, a cellular call that does not hold a CallKit call instead), or the app is suspended"
     ),
     ValueDeclaration(
       "audio.unit", .choice(AudioUnitState.allCases.map(\.rawValue)),

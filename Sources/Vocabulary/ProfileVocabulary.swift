@@ -34,6 +34,8 @@ public struct ProfileVocabulary: Sendable {
   public let connections: ConnectionNames
   /// Whether apps go by the date of their device beside TLS, such as for tokens that they mint.
   public let readsDate: Bool
+  /// Whether servers send VoIP pushes to apps that use CallKit.
+  public let sendsPushes: Bool
 
   /// Declares a profile.
   public init(
@@ -41,7 +43,8 @@ public struct ProfileVocabulary: Sendable {
     messages: [MessageDeclaration] = [], events: [EventDeclaration] = [], endCodes: [CodeDeclaration] = [],
     errorCodes: [CodeDeclaration] = [], unseenCodes: [CodeDeclaration] = [],
     values: [ValueDeclaration] = [], settings: [ParameterDeclaration] = [],
-    servers: [ServerDeclaration] = [.signalling], connections: ConnectionNames = .single, readsDate: Bool = false
+    servers: [ServerDeclaration] = [.signalling], connections: ConnectionNames = .single, readsDate: Bool = false,
+    sendsPushes: Bool = false
   ) {
     self.profile = profile
     self.summary = summary
@@ -57,6 +60,7 @@ public struct ProfileVocabulary: Sendable {
     self.servers = servers
     self.connections = connections
     self.readsDate = readsDate
+    self.sendsPushes = sendsPushes
   }
 
   /// Returns the vocabulary of another app of the same product: the names are the product's, but for what its users do
@@ -70,7 +74,7 @@ public struct ProfileVocabulary: Sendable {
       profile: profile, summary: summary, machines: machines, actions: actions.filter { names.contains($0.name) },
       messages: messages, events: events, endCodes: endCodes, errorCodes: errorCodes,
       unseenCodes: unseenCodes, values: values, settings: settings, servers: servers, connections: connections,
-      readsDate: readsDate)
+      readsDate: readsDate, sendsPushes: sendsPushes)
   }
 
   /// The profile's main state machine, or nil if it declares none.

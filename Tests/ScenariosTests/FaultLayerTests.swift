@@ -206,7 +206,7 @@ import Vocabulary
         "taken": "\(conditions.isAudioTaken)", "untold": "\(conditions.isAudioEndUntold)",
         "phone": conditions.phoneCall.map { "\($0)" } ?? "none",
         "killed": "\(conditions.isKilled)", "memory": "\(conditions.isMemoryShort)",
-        "accessory": conditions.accessory?.rawValue ?? "none",
+        "accessory": conditions.accessories.last?.rawValue ?? "none",
         "camera": conditions.cameraInterruption?.rawValue ?? "none",
       ]
     })

@@ -156,7 +156,7 @@ import Testing
         // The device shows only whether anything is set.
         if (present == 0) != (state == 0) { changes += 1 }
         present = state
-      }, measure: .init(countsEnds: true) { changes })
+      }, measure: .init(tally: { changes }, shows: { $0.changes { $0 } && $2 > $1 }, countsEnds: true))
     let (older, later, inner) = (FaultID(number: 1), FaultID(number: 2), FaultID(number: 3))
     func end(_ fault: FaultID) throws {
       layered.remove(fault)

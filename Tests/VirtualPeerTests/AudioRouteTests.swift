@@ -59,9 +59,9 @@ import Vocabulary
     device.setAudioSessionActive(true)
     #expect(device.setOutput(.speaker))
     #expect(device.audioRoute.output == .speaker)
-    device.setAccessory(.headset)
+    device.setAccessories([.headset])
     #expect(device.audioRoute.output == .headphones && device.audioRoute.input == .headset)
-    device.setAccessory(nil)
+    device.setAccessories([])
     #expect(device.audioRoute.output == .receiver)
   }
 

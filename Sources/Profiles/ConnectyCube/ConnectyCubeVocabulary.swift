@@ -100,7 +100,7 @@ extension ConnectyCubeApp {
         provenance: .documented),
     ] + recorderSettings + callKitSettings,
     servers: [ServerDeclaration(chatServer, "passes XMPP messages between users that are connected")],
-    connections: .peers)
+    connections: .peers, sendsPushes: true)
 
   // MARK: Machines
 

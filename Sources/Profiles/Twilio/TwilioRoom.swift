@@ -338,9 +338,11 @@ public final class TwilioRoom {
       guard let list = TwilioRemoteParticipant.list(participants) else {
         return end("53003", on: "disconnect, or the server")
       }
-      if var waiting = listAfterOutage {
-        waiting.removeAll { old in list.contains { $0.sid == old.sid } }
-        listAfterOutage = waiting + list
+      if let waiting = listAfterOutage {
+        let news = list.filter { remote in
+          roster.isNews(remote) && !waiting.contains { $0.sid == remote.sid && $0.revision >= remote.revision }
+        }
+        listAfterOutage = waiting.filter { old in !news.contains { $0.sid == old.sid } } + news
       } else {
         roster.update(list)
       }

@@ -12,6 +12,8 @@ final class TwilioRoster {
   private(set) var remotes: [TwilioRemoteParticipant] = []
   /// The sids of the tracks that come in.
   private var subscribed: [String] = []
+  /// The sids of the tracks of those who have left, which may still come in for a moment.
+  private var departed: Set<String> = []
   /// The sids of those that the server has switched off.
   private var switchedOff: [String] = []
   /// The sid of the one who speaks, as the server says.
@@ -65,9 +67,9 @@ final class TwilioRoster {
     guard let index = remotes.firstIndex(where: { $0.sid == remote.sid }) else {
       guard remote.state != "disconnected" else { return }
       remotes.append(remote)
-      tell("participantDidConnect", remote) { $0.participantDidConnect(room: $1, participant: remote) }
-      for track in remote.tracks { callbacks.track("remoteParticipantDidPublish\(track.kind.word)Track") }
-      return
+      departed.subtract(remote.tracks.map(\.sid))
+      // What is published by then is in the participant, and is not told by itself.
+      return tell("participantDidConnect", remote) { $0.participantDidConnect(room: $1, participant: remote) }
     }
     let old = remotes[index]
     // What is out of date changes nothing.
@@ -94,6 +96,8 @@ final class TwilioRoster {
   private func leave(_ remote: TwilioRemoteParticipant) {
     left[remote.sid] = remote.revision
     remotes.removeAll { $0.sid == remote.sid }
+    departed.formUnion(remote.tracks.map(\.sid))
+    subscribe(to: subscribed)
     onLeave?(remote)
     tell("participantDidDisconnect", remote) { $0.participantDidDisconnect(room: $1, participant: remote) }
   }
@@ -108,6 +112,7 @@ final class TwilioRoster {
 
   /// Takes the sids of the tracks that come in now.
   func subscribe(to sids: [String]) {
+    let sids = sids.filter { !departed.contains($0) }
     for sid in sids where !subscribed.contains(sid) {
       if let word = words[sid] { callbacks.track("didSubscribeTo\(word)Track") }
     }
@@ -137,6 +142,12 @@ final class TwilioRoster {
   /// Returns the identity of the participant who publishes a track.
   func identity(ofTrack sid: String) -> String? {
     remotes.first { $0.tracks.contains { $0.sid == sid } }?.identity
+  }
+
+  /// Whether what is told of a participant is newer than all that was.
+  func isNews(_ remote: TwilioRemoteParticipant) -> Bool {
+    let known = [left[remote.sid], remotes.first { $0.sid == remote.sid }?.revision].compactMap(\.self)
+    return known.allSatisfy { $0 < remote.revision }
   }
 
   /// Notes that this participant is in the room.

@@ -18,7 +18,8 @@ extension TwilioApp {
     unseenCodes: TwilioCode.unseen,
     values: roomValues + trackValues + dataValues,
     settings: [
-      ParameterDeclaration("identity", .text, "the identity in the token; the peer's user id", provenance: .documented),
+      ParameterDeclaration(
+        "identity", .text, "the identity in the token; the peer's user id", provenance: .documented, as: .identity),
       ParameterDeclaration(
         "token", .choice(TwilioToken.Kind.allCases.map(\.rawValue)), "what is wrong with the token; valid"),
       ParameterDeclaration("token-ttl", .duration, "how long the token is valid; 24h, and more is refused"),

@@ -42,7 +42,7 @@ extension VonageApp {
       ServerDeclaration(
         "session", "signals for sessions, and forwards the media of routed ones", opensConnections: true,
         forwardsMedia: true, leavesMedia: true)
-    ], readsDate: true)
+    ], readsDate: true, sendsPushes: true)
 
   private static let sessionState = StateMachine(
     "session.state",

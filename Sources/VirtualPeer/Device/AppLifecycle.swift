@@ -20,8 +20,7 @@ package final class AppLifecycle {
   package private(set) var conditions = DeviceConditions()
   private var suspension: PeerTimer?
   package private(set) var state = AppState.active
-  /// The number of changes of the device that the app's state, its audio or its camera show.
-  package private(set) var changeCount = 0
+  private var counted = DeviceTally()
   /// Whether something else has taken the audio, and not only rings beside a call that CallKit has.
   private var isAudioTaken = false
   /// Whether the app is not told that the audio is free again, which iOS does not guarantee.
@@ -57,19 +56,32 @@ package final class AppLifecycle {
     }
   }
 
+  /// How often its conditions have shown.
+  package var tally: DeviceTally {
+    var tally = counted
+    (tally.accessoryUses, tally.cameraChanges) = (device.accessoryUses, device.cameraLossChanges)
+    return tally
+  }
+
   package func set(_ conditions: DeviceConditions) {
-    let before = self.conditions
+    let (before, stateBefore) = (self.conditions, state)
     self.conditions = conditions
-    if conditions.accessory != before.accessory { changeRoute() }
+    device.setAccessories(conditions.accessories)
     if conditions.isKilled, !before.isKilled, state != .terminated { terminate() }
-    if conditions.isMemoryShort, !before.isMemoryShort, state == .suspended { terminate() }
+    if conditions.isMemoryShort, !before.isMemoryShort, state == .suspended {
+      endForMemory()
+    } else if state != stateBefore {
+      counted.moves += 1
+    }
     let takesAudio = conditions.takesAudio && (isAudioTaken || !callKit.hasCall)
     if takesAudio, !isAudioTaken { interruptAudio() }
     if takesAudio { isEndUntold = conditions.isAudioEndUntold }
     isAudioTaken = takesAudio
     hold(conditions.phoneCall == .answered && !takesAudio)
     callKit.setPhoneCallAnswered(conditions.phoneCall == .answered)
+    let stateSettled = state
     move(to: wanted)
+    if state != stateSettled { counted.moves += 1 }
     updateCamera()
     if !isAudioTaken, device.isAudioTaken, state < .suspended { endAudioInterruption() }
   }
@@ -96,14 +108,13 @@ package final class AppLifecycle {
       }
       let index = states.firstIndex(of: state) ?? 0
       enter(states[state < wanted ? index + 1 : index - 1])
-      if conditions.isMemoryShort, state == .suspended { return terminate() }
+      if conditions.isMemoryShort, state == .suspended { return endForMemory() }
     }
     watchBackground()
   }
 
   private func write(_ next: AppState) {
     state = next
-    changeCount += 1
     trace.write(PeerEvents.appState, subject, next.rawValue)
     device.setInBackground(next == .background)
   }
@@ -151,6 +162,11 @@ package final class AppLifecycle {
     write(.terminated)
   }
 
+  private func endForMemory() {
+    counted.memoryEnds += 1
+    terminate()
+  }
+
   /// Lets an app run that a VoIP push or an action of CallKit has reached, in the background if nobody sees it.
   func wake() {
     guard state >= .suspended else { return }
@@ -175,7 +191,7 @@ package final class AppLifecycle {
       suspension = nil
       guard state == .background, !mayRun else { return }
       enter(.suspended)
-      if conditions.isMemoryShort { terminate() }
+      if conditions.isMemoryShort { endForMemory() }
     }
   }
 
@@ -189,20 +205,14 @@ package final class AppLifecycle {
 
   // MARK: Audio and camera
 
-  private func changeRoute() {
-    let before = device.audioRoute
-    device.setAccessory(conditions.accessory)
-    if device.audioRoute != before { changeCount += 1 }
-  }
-
   private func interruptAudio() {
-    changeCount += 1
+    counted.audioChanges += 1
     device.interruptAudio()
     if state < .suspended { process.tell(.audioInterruptionBegan) }
   }
 
   private func endAudioInterruption() {
-    changeCount += 1
+    counted.audioChanges += 1
     device.endAudioInterruption()
     callKit.audioIsFree()
     if !isEndUntold { process.tell(.audioInterruptionEnded(shouldResume: true)) }
@@ -212,7 +222,7 @@ package final class AppLifecycle {
   private func hold(_ isHeld: Bool) {
     guard isHeld != isHolding, !isHeld || callKit.hasCall else { return }
     isHolding = isHeld
-    changeCount += 1
+    counted.holds += 1
   }
 
   /// Takes the audio from another app for a call that CallKit has. A cellular call keeps it.
@@ -226,7 +236,6 @@ package final class AppLifecycle {
     guard state < .suspended else { return }
     let reason = isCameraAway ? CameraInterruption.background : conditions.cameraInterruption
     guard reason != device.cameraInterruption, device.setCameraInterruption(reason) else { return }
-    changeCount += 1
     process.tell(reason == nil ? .cameraInterruptionEnded : .cameraInterrupted)
   }
 }

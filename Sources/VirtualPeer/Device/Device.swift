@@ -78,7 +78,12 @@ public final class Device {
   var onSessionChangedByApp: (() -> Void)?
   /// Where the audio session plays and records.
   public private(set) var audioRoute = AudioRoute(of: AudioSession(), nil)
-  private var accessory: AudioRoute.Accessory?
+  /// What is connected, the latest last.
+  private var accessories: [AudioRoute.Accessory] = []
+  /// What of it is used.
+  private var usedAccessory: AudioRoute.Accessory?
+  /// How often each came into use, or out of it.
+  private(set) var accessoryUses: [AudioRoute.Accessory: Int] = [:]
   private var chosenOutput: AudioRoute.Output?
   /// Whether the system has taken the audio from the app, and a call still wants it.
   private(set) var isAudioInterrupted = false
@@ -88,6 +93,9 @@ public final class Device {
   }
   /// Why the system takes the camera from the app; nil if it does not.
   public private(set) var cameraInterruption: CameraInterruption?
+  /// Whether the system keeps the camera from the app in the foreground, which wants it, and how often that changed.
+  private var isCameraKept = false
+  private(set) var cameraLossChanges = 0
   /// Whether the camera gives no pictures to the app.
   var isCameraInterrupted: Bool { cameraInterruption != nil }
   /// Whether the app makes its pictures itself, with a custom capturer: the camera stays closed, and no interruption of it
@@ -217,8 +225,8 @@ public final class Device {
 
   // MARK: Route
 
-  /// Plays on the receiver or the speaker, whatever is connected, until the session is configured or something is
-  /// connected.
+  /// Plays on the receiver or the speaker, whatever is connected, until the session is configured or something else is
+  /// used.
   ///
   /// - Returns: False if the session does not let the app choose: it is inactive or of another category than
   /// playAndRecord, or its mode is videoChat, which has no receiver.
@@ -231,16 +239,20 @@ public final class Device {
     return true
   }
 
-  /// Connects something to the device, or takes it away.
-  func setAccessory(_ accessory: AudioRoute.Accessory?) {
-    guard accessory != self.accessory else { return }
-    self.accessory = accessory
-    chosenOutput = nil
+  /// Connects things to the device, the latest last, or takes them away. The latest that the session may use is used.
+  func setAccessories(_ accessories: [AudioRoute.Accessory]) {
+    self.accessories = accessories
+    if audioSession.accessory(among: accessories) != usedAccessory { chosenOutput = nil }
     updateRoute()
   }
 
   private func updateRoute() {
-    let route = AudioRoute(of: audioSession, accessory, overriding: chosenOutput)
+    let used = audioSession.accessory(among: accessories)
+    if used != usedAccessory {
+      for accessory in [usedAccessory, used].compactMap(\.self) { accessoryUses[accessory, default: 0] += 1 }
+      usedAccessory = used
+    }
+    let route = AudioRoute(of: audioSession, used, overriding: chosenOutput)
     let old = audioRoute
     audioRoute = route
     if route.output != old.output { trace.write(PeerEvents.audioOutput, subject, route.output.rawValue) }
@@ -282,17 +294,14 @@ public final class Device {
 
   /// Takes the camera's pictures from the app for a reason, or gives them back.
   ///
-  /// - Returns: Whether that took a camera in use, or gave it back.
+  /// - Returns: Whether that took a camera that the app wants, or gave it back.
   func setCameraInterruption(_ reason: CameraInterruption?) -> Bool {
     guard reason != cameraInterruption else { return false }
     let wasInterrupted = isCameraInterrupted
     cameraInterruption = reason
     trace.write(PeerEvents.cameraInterruption, subject, reason?.rawValue ?? "none")
-    guard wantsCamera, !usesCustomCapturer, screenCapture == nil, wasInterrupted != isCameraInterrupted else {
-      return false
-    }
     traceCamera()
-    return true
+    return wantsCamera && isCameraCapturer && wasInterrupted != isCameraInterrupted
   }
 
   /// Uses the other camera.
@@ -485,9 +494,16 @@ public final class Device {
     onCapturerChanged?()
   }
 
+  /// Whether the camera gives the pictures, and no custom capturer or screen.
+  private var isCameraCapturer: Bool { !usesCustomCapturer && screenCapture == nil }
+
   private func traceCamera() {
-    let isMine = !usesCustomCapturer && screenCapture == nil
-    let isOpen = wantsCamera && isMine && !isCameraInterrupted && !isInBackground
+    let isKept = wantsCamera && isCameraCapturer && isCameraInterrupted && cameraInterruption != .background
+    if isKept != isCameraKept {
+      isCameraKept = isKept
+      cameraLossChanges += 1
+    }
+    let isOpen = wantsCamera && isCameraCapturer && !isCameraInterrupted && !isInBackground
     guard isOpen != isCameraOpen else { return }
     isCameraOpen = isOpen
     trace.write(PeerEvents.camera, subject, isOpen)

@@ -18,14 +18,26 @@ package struct DeviceConditions: Hashable, Sendable {
   package var isAudioEndUntold = false
   /// A cellular call rings, or the user has answered one.
   package var phoneCall: PhoneCall?
-  /// What is connected to the device.
-  package var accessory: AudioRoute.Accessory?
+  /// What is connected to the device, the latest last.
+  package private(set) var accessories: [AudioRoute.Accessory] = []
   /// Why the system takes the camera from an app in the foreground.
   package var cameraInterruption: CameraInterruption?
 
   package enum PhoneCall: Hashable, Sendable { case ringing, answered }
 
+  /// Where it leaves the app, other than a cellular call does.
+  package enum Presence: Hashable, Sendable { case seen, covered, left, suspended, killed }
+
   package init() {}
+
+  package var presence: Presence {
+    isKilled ? .killed : isSuspended ? .suspended : isLeft ? .left : isCovered ? .covered : .seen
+  }
+
+  /// Connects something that is not connected yet.
+  package mutating func connect(_ accessory: AudioRoute.Accessory) {
+    if !accessories.contains(accessory) { accessories.append(accessory) }
+  }
 
   var takesAudio: Bool { isAudioTaken || phoneCall != nil }
   /// Whether the user is not in the app.

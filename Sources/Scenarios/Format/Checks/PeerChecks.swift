@@ -100,9 +100,9 @@ enum PeerChecks {
       withoutVideo ?? (switches ? nil : "the app of \(peer.name) uses the camera at the front alone"))
     let flags = profile.settings.filter { $0.role == .usesCallKit }.map(\.name)
     let isUsed = flags.contains { peer.settings.flag($0) == true }
-    for key in ["incoming_calls", "push_delay"] {
-      note(key, isUsed ? nil : "the app of \(peer.name) does not use CallKit")
-    }
+    let withoutCallKit = isUsed ? nil : "the app of \(peer.name) does not use CallKit"
+    note("incoming_calls", withoutCallKit)
+    note("push_delay", withoutCallKit ?? (profile.sendsPushes ? nil : "the app of \(peer.name) gets no pushes"))
     note(
       "background_voip",
       isUsed || peer.devices.backgroundVoIP == true ? nil : "the app of \(peer.name) does not use CallKit")

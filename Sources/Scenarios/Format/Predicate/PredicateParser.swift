@@ -546,6 +546,13 @@ extension PredicateParser {
     guard type == .peer || type == .peers, case .text(let text) = value, text != CommonVocabulary.nobody else { return }
     let (peers, words) = (reading.scope.peers, text.split(separator: " ").map(String.init))
     guard !peers.isEmpty else { return }
+    for word in words {
+      guard let shown = peers.first(where: { $0.name == word })?.identities.shown, shown != word,
+        !peers.contains(where: { $0.identities.settings.contains(word) })
+      else { continue }
+      let message = "others know \(word) as '\(YAMLNode.abbreviated(shown))': this compares with a user that no peer is"
+      report(.ineffective, message, at: token, hint: "write \(YAMLNode.abbreviated(shown))", &reading)
+    }
     for word in words where !peers.contains(where: { $0.name == word }) {
       if let peer = peers.first(where: { $0.identities.userID == word }) {
         let message = "'\(word)' is the user id of \(peer.name), and values name peers"

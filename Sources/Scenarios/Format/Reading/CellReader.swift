@@ -189,7 +189,8 @@ struct CellReader {
       if !isProgram, let settings = draft.value.settings {
         peer.settings = self.settings(settings, of: known, &reading)
       }
-      scope.identities = (peer.userID, peer.settings.texts)
+      let identity = known.profile?.settings.first { $0.role == .identity }
+      scope.identities = (peer.userID, peer.settings.texts, identity.flatMap { peer.settings.text($0.name) })
       reading.scope.peers.append(scope)
       return peer
     }

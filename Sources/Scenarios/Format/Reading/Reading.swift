@@ -262,8 +262,9 @@ struct Scope {
     }
     var profile: String? { vocabulary.profile?.profile }
     var interfaces: [String] = []
-    /// The user id, if it is another word than the name, and the texts among the settings, which may be one, too.
-    var identities: (userID: String?, settings: [String]) = (nil, [])
+    /// The user id, if it is another word than the name, the texts among the settings, which may be one, too, and the one by
+    /// which others know its user instead, if there is one.
+    var identities: (userID: String?, settings: [String], shown: String?) = (nil, [], nil)
     /// The data channels that an action opens.
     var opensByAction: [String] = []
   }

@@ -362,7 +362,7 @@ extension FaultEffect.DeviceCondition {
       if !isEndTold { conditions.isAudioEndUntold = true }
     case .killed: conditions.isKilled = true
     case .memoryShort: conditions.isMemoryShort = true
-    case .accessory(let accessory): conditions.accessory = accessory
+    case .accessory(let accessory): conditions.connect(accessory)
     case .cameraInterruption(let reason): conditions.cameraInterruption = reason
     case .phoneCall(let isAnswered): conditions.phoneCall = isAnswered ? .answered : .ringing
     }

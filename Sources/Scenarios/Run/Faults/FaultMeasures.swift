@@ -50,13 +50,28 @@ extension LayeredState.Measure where State == [STUNMethod: STUNError], Tally == 
   }
 }
 
+extension LayeredState.Measure where State == DeviceConditions, Tally == DeviceTally {
+  /// Each condition shows in what it can change, and in nothing that others change.
+  init(of lifecycle: AppLifecycle) {
+    self.init(
+      tally: { lifecycle.tally },
+      shows: { step, earlier, later in
+        let (moved, audio) = (later.moves > earlier.moves, later.audioChanges > earlier.audioChanges)
+        let connected = step.after.accessories.last { !step.before.accessories.contains($0) }
+        return step.changes(\.presence) && moved
+          || step.changes(\.isMemoryShort) && later.memoryEnds > earlier.memoryEnds
+          || (step.changes(\.isAudioTaken) || step.changes(\.isAudioEndUntold)) && audio
+          || step.changes(\.phoneCall) && (moved || audio || later.holds > earlier.holds)
+          || connected.map { later.accessoryUses[$0] != earlier.accessoryUses[$0] } ?? false
+          || step.changes(\.cameraInterruption) && later.cameraChanges > earlier.cameraChanges
+      }, countsEnds: true)
+  }
+}
+
 extension LayeredState.Measure where Tally == Int {
   /// Makes a measure for a state with one counter, which counts effects while the fault determines the state.
-  ///
-  /// - Parameter countsEnds: whether the change at the end of a fault counts, too.
-  init(countsEnds: Bool = false, counting count: @escaping () -> Int) {
+  init(counting count: @escaping () -> Int) {
     self.init(tally: count, shows: { step, earlier, later in step.changes { $0 } && later > earlier })
-    self.countsEnds = countsEnds
   }
 }
 

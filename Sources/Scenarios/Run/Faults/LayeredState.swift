@@ -194,6 +194,8 @@ extension LayeredState: Layered {
   func commit() throws {
     look()
     guard let base else { return }
+    // What changes now is due to one fault alone if no other begins, ends or changes.
+    let isAlone = ended.count == 1 && unsettled.map { $0.lowerBound == $0.upperBound } ?? false
     settle(over: base)
     let state = layers.last?.state ?? base
     if layers.isEmpty { self.base = nil }
@@ -203,12 +205,12 @@ extension LayeredState: Layered {
     guard let before = present, let tally, state != before else { return }
     present = state
     try write(state)
-    lookAtEnd(from: before, to: state, since: tally)
+    lookAtEnd(from: before, to: state, since: tally, isAlone: isAlone)
   }
 
   /// Finds a fault that met something as it ended: nothing but its change has gone, and that showed.
-  private func lookAtEnd(from before: State, to state: State, since earlier: Tally) {
-    for candidate in leaving where candidate.before == state && candidate.after == before {
+  private func lookAtEnd(from before: State, to state: State, since earlier: Tally, isAlone: Bool) {
+    for candidate in leaving where isAlone || candidate.before == state && candidate.after == before {
       let step = FaultStep(before: state, after: before, present: before)
       if measure.shows(step, earlier, measure.tally()) { met.insert(candidate.fault) }
     }

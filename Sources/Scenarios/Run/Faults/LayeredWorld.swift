@@ -16,7 +16,7 @@ final class LayeredWorld {
   private var certificates: [String: LayeredState<Topology.Server.Certificate, Int>] = [:]
   private var refusals: [String: LayeredState<Bool, Int>] = [:]
   private var latencies: [String: LayeredState<Interval, Int>] = [:]
-  private var deviceConditions: [String: LayeredState<DeviceConditions, Int>] = [:]
+  private var deviceConditions: [String: LayeredState<DeviceConditions, DeviceTally>] = [:]
   private var eventLatenesses: [String: LayeredState<EventLateness, [ConnectionEventName: Int]>] = [:]
 
   init(_ world: World) { self.world = world }
@@ -103,12 +103,12 @@ final class LayeredWorld {
     }
   }
 
-  func deviceConditions(of peer: String) throws -> LayeredState<DeviceConditions, Int> {
+  func deviceConditions(of peer: String) throws -> LayeredState<DeviceConditions, DeviceTally> {
     let lifecycle: AppLifecycle = try world.participant(peer).lifecycle
     return deviceConditions.state(peer) {
       LayeredState(
         read: { DeviceConditions() }, write: { lifecycle.set($0) },
-        measure: .init(countsEnds: true) { lifecycle.changeCount })
+        measure: .init(of: lifecycle))
     }
   }
 

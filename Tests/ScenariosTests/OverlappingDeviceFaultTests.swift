@@ -1,0 +1,90 @@
+import CallCore
+import Testing
+
+@testable import ScenarioJudge
+@testable import ScenarioRun
+
+/// Faults of one device that overlap: each is met by what it changes itself.
+@Suite struct `Overlapping faults of a device` {
+  /// Returns the entries of a call of 20 s that met nothing.
+  private func unmet(_ entries: String, video: Bool = false, devices: String = "") throws -> [String] {
+    let media = video ? ", video: {}" : ""
+    let result = try play(
+      """
+      callsim: 1
+      id: t
+      peers:
+        alice: { profile: knotos, network: wifi\(media), devices: { camera: talking-head\(devices) } }
+        bob: { profile: knotos, network: wifi\(media) }
+      timeline:
+        - { at: 2s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, do: bob.accept }
+      \(entries)
+        - { at: 20s, do: alice.hangup }
+      """)
+    return result.findings.map(\.title).filter { $0.hasPrefix("timeline entry") }
+  }
+
+  @Test(arguments: [
+    ("memory-pressure, peer: alice", "background, peer: alice"),
+    ("inactive, peer: alice", "background, peer: alice"),
+    ("route-change, peer: alice, accessory: airplay", "audio-interruption, peer: alice"),
+    ("route-change, peer: alice, accessory: airplay", "route-change, peer: alice, accessory: headset"),
+  ])
+  func `what another fault changes meets none of a fault without effect`(idle: String, other: String) throws {
+    let found = try unmet(
+      """
+        - { id: other, at: 6s, fault: device.\(other), for: 6s }
+        - { id: idle, at: 7s, fault: device.\(idle) }
+      """.replacing("device.inactive, peer: alice", with: "device.inactive, peer: alice, for: 2s"))
+    #expect(found == ["timeline entry 'idle'"])
+  }
+
+  @Test func `a camera that no call wants is not taken, whatever else happens to the app`() throws {
+    let found = try unmet(
+      """
+        - { id: taken, at: 6s, fault: device.camera-interruption, peer: alice, reason: video-in-use }
+        - { id: banner, at: 7s, fault: device.inactive, peer: alice, for: 2s }
+        - { id: away, at: 10s, fault: device.background, peer: alice, for: 2s }
+      """)
+    #expect(found == ["timeline entry 'taken'"])
+  }
+
+  @Test func `a camera that is taken before the call counts as taken once the app wants it`() throws {
+    let taken = "  - { id: taken, at: 500ms, fault: device.camera-interruption, peer: alice, reason: video-in-use"
+    #expect(try unmet("\(taken) }", video: true).isEmpty)
+    #expect(try unmet("\(taken), for: 1s }", video: true) == ["timeline entry 'taken'"])
+  }
+
+  @Test func `a suspension that keeps the app away once the user has returned is met, whatever comes after it`() throws
+  {
+    let found = try unmet(
+      """
+        - { id: away, at: 5s, fault: device.background, peer: alice, for: 8s }
+        - { id: held, at: 12s, fault: device.suspend, peer: alice, for: 3s }
+        - { id: banner, at: 14s, fault: device.inactive, peer: alice, for: 2s }
+      """, devices: ", background_audio: false")
+    #expect(found.isEmpty, "\(found)")
+  }
+
+  @Test func `headphones stay in use beside what the call cannot use`() throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: t
+      peers:
+        alice: { profile: knotos, network: wifi }
+        bob: { profile: knotos, network: wifi }
+      timeline:
+        - { at: 0s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, do: bob.accept }
+        - { id: wired, at: 5s, fault: device.route-change, peer: alice, accessory: headset, for: 6s }
+        - { id: mirrored, at: 7s, fault: device.route-change, peer: alice, accessory: airplay, for: 2s }
+        - { id: bye, at: 13s, do: alice.hangup }
+      expect:
+        - { always: alice.audio.output == headphones, between: [wired, 10.9s] }
+        - { always: alice.audio.output == receiver, between: [11.1s, bye] }
+      """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'mirrored'"], "\(result.findings)")
+  }
+}
