@@ -46,6 +46,10 @@ import Testing
     ("clock.jump, peer: alice, by: 0s", "E427 a jump by 0s is none"),
     ("link.set, link: a, duplicate: 0%", "E427 the link is like this already"),
     ("packet.drop, protocol: rtp, nth: [3, 5], count: 1", "E412 'nth' says which packets are dropped, and so how many"),
+    (
+      "device.traffic, peer: alice, direction: tx, pause: 1s",
+      "E412 'pause' comes after a connection whose bytes are all there, and this one is without end"
+    ),
     ("dtls.drop, nth: 1, count: 1", "E412 'nth' says which packets are dropped, and so how many"),
     ("link.flap, link: a, down: 999us, up: 1s", "E306 a link is down, and up, for 1 ms at least"),
     ("link.flap, link: a, down: 1s, up: 1ns, for: 5s", "E306 a link is down, and up, for 1 ms at least"),

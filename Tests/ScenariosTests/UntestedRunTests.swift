@@ -144,6 +144,7 @@ import Testing
     ("device.audio-late, peer: carol, by: 50ms", "none of its audio was so late"),
     ("device.memory-pressure, peer: alice", "nothing of the app changed"),
     ("device.camera-interruption, peer: alice, reason: video-in-use", "nothing of the app changed"),
+    ("device.traffic, peer: carol, direction: tx", "no byte of it arrived"),
   ]
 
   private func run(fault: String, for duration: String) throws -> RunResult {
@@ -187,6 +188,8 @@ import Testing
     "clock.jump, peer: alice, by: 1h", "nat.set, network: alice/wifi, quota: 1",
     "device.audio-late, peer: bob, by: 20ms", "device.background, peer: alice, for: 1s",
     "device.kill, peer: bob, for: 100ms", "device.route-change, peer: bob, accessory: headset, for: 1s",
+    "device.traffic, peer: alice, direction: tx",
+    "device.traffic, peer: bob, direction: rx, flows: 2, size: 5kB, for: 3s",
     "device.audio-interruption, peer: bob, for: 1s", "device.phone-call, peer: bob, answered: false, for: 1s",
   ])
   func `a fault that met something is fine`(fault: String) throws {

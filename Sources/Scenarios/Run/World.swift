@@ -42,6 +42,30 @@ final class World {
       simulator: simulator, host: try simulator.addHost(ReservedName.timekeeper), wallClock: WallClock())
   }
 
+  private var trafficServers: [String: TrafficServer] = [:]
+
+  /// Returns the server for the traffic of other apps of a peer's device, in the network that its own leads to in the end. It is
+  /// there from the first such fault on.
+  func trafficServer(for peer: String) throws -> TrafficServer {
+    guard let first = scenario.peer(peer)?.interfaces.first?.network else {
+      throw HarnessError("\(peer) has no network")
+    }
+    var name = first
+    while let next = scenario.topology.network(name)?.uplink?.value { name = next }
+    if let known = trafficServers[name] { return known }
+    let host = try simulator.addHost("\(ReservedName.trafficServer)/\(name)")
+    let way = LinkSettings(delay: Self.trafficDelay)
+    try simulator.attach(
+      host, to: try simulator.network(name), link: "\(ReservedName.trafficServer)/\(name)", type: .ethernet, tx: way,
+      rx: way)
+    let server = TrafficServer(HostRuntime(simulator: simulator, host: host, wallClock: WallClock()))
+    trafficServers[name] = server
+    return server
+  }
+
+  /// The delay of the server's own link, each way.
+  private static let trafficDelay = Interval.milliseconds(10)
+
   func peer(_ name: String) -> VirtualPeer? { peers.first { $0.name == name } }
   func stunServer(_ name: String) -> STUNServerHost? { stun.first { $0.name == name }?.host }
   func turnServer(_ name: String) -> TURNServerHost? { turn.first { $0.name == name }?.host }

@@ -1,9 +1,9 @@
-internal import CallCore
+package import CallCore
 
 /// Distributions without libm: its results differ between platforms, and a run's must not.
 extension RandomStream {
   /// Returns an exponentially distributed span by von Neumann's comparison method: exact, and free of logarithms.
-  mutating func exponential(mean: Interval) -> Interval {
+  package mutating func exponential(mean: Interval) -> Interval {
     var whole: UInt64 = 0
     while true {
       let first = next()

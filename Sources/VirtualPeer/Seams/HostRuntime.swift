@@ -7,6 +7,9 @@ package final class HostRuntime: HostDelegate {
   /// The clock of the device's system, which goes on while the app is suspended or not running.
   package let system: PeerClock
   package let network: PeerNetwork
+  /// What other apps of the device have open, which go on while this one is suspended or not running.
+  package private(set) lazy var otherApps = makeOtherApps()
+  private var hasOtherApps = false
   package var onInterfacesChanged: (() -> Void)?
   private unowned let simulator: Simulator
   private let host: HostID
@@ -23,6 +26,15 @@ package final class HostRuntime: HostDelegate {
     network.onUnreachable = { [unowned self] in
       clock.schedule(after: .zero) { [unowned self] in network.closeUnreachable() }
     }
+  }
+
+  private func makeOtherApps() -> PeerNetwork {
+    hasOtherApps = true
+    let apps = PeerNetwork(simulator: simulator, host: host)
+    apps.onUnreachable = { [unowned self] in
+      system.schedule(after: .zero) { [unowned self] in otherApps.closeUnreachable() }
+    }
+    return apps
   }
 
   // MARK: Suspension
@@ -79,6 +91,7 @@ package final class HostRuntime: HostDelegate {
   }
 
   package func streamEvent(_ event: StreamEvent, on stream: StreamID) {
+    if hasOtherApps, otherApps.owns(stream) { return otherApps.streamEvent(event, on: stream) }
     guard isSuspended else { return network.streamEvent(event, on: stream) }
     held?.append { [network] in network.streamEvent(event, on: stream) }
   }

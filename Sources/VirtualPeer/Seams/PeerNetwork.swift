@@ -138,6 +138,8 @@ public final class PeerNetwork {
     acceptors[path.local.port]?(stream)
   }
 
+  func owns(_ id: StreamID) -> Bool { streams[id] != nil }
+
   func streamEvent(_ event: StreamEvent, on id: StreamID) {
     guard let stream = streams[id] else { return }
     switch event {

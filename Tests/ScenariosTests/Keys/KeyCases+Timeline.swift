@@ -318,6 +318,13 @@ extension KeyCases {
         KeyWorld.lan(
           alice: ", video: { size: 160x120 }", bob: ", video: { size: 160x120 }", timeline: $0, talk: "3s")
       })
+    + fault(
+      "device.traffic", ", peer: @peer, direction: @direction, flows: @flows, size: @size, pause: @pause, for: 2s",
+      [
+        ("peer", ["alice", "bob"]), ("direction", ["tx", "rx"]), ("flows", ["1", "3"]), ("size", ["10kB", "20kB"]),
+        ("pause", ["100ms", "300ms"]),
+      ],
+      in: { KeyWorld.lan(timeline: $0, talk: "3s") })
 
   private static let forging = entry("at: 50ms, fault: packet.forge, protocol: rtp, to: bob, for: 1s<>")
   private static let dropping = entry("at: 50ms, fault: packet.drop, protocol: rtp, for: 1s<>")

@@ -62,7 +62,7 @@ enum FaultChecks {
       .packetDrop,
       .packetForge, .clockJump, .signalDelay, .deviceEventsLate, .deviceAudioLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
-      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption, .deviceTraffic:
       return nil
     }
   }
@@ -142,7 +142,7 @@ enum FaultChecks {
       .deviceEventsLate,
       .deviceBackground,
       .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
-      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption, .deviceTraffic:
       return nil
     }
   }
@@ -204,7 +204,7 @@ enum FaultChecks {
     case .dtlsFail, .dataChannelFail, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground,
       .deviceInactive, .deviceSuspend,
       .devicePhoneCall, .deviceAudioInterruption,
-      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption, .deviceTraffic:
       checkDevice(fault, scenario, &reading)
     case .linkDown, .linkUp, .linkSet, .linkFlap, .linkBlackhole, .linkOneWay, .linkMove, .natReboot, .natExpire,
       .natRemap, .natSet, .firewallBlock, .firewallAllow, .turnRestart, .turnDeny, .turnStaleNonce, .turnReject,

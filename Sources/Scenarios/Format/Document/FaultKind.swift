@@ -48,6 +48,7 @@ public enum FaultKind: String, Sendable, CaseIterable {
   case deviceMemoryPressure = "device.memory-pressure"
   case deviceRouteChange = "device.route-change"
   case deviceCameraInterruption = "device.camera-interruption"
+  case deviceTraffic = "device.traffic"
 }
 
 /// One parameter of a fault. Names of links, networks and servers are checked against the cell's topology.
@@ -308,6 +309,18 @@ extension FaultKind {
             "reason", .value(.choice(CameraInterruption.allCases.filter { $0 != .background }.map(\.rawValue))),
             required: true, "why"),
         ], "the system takes the camera from an app in the foreground")
+    case .deviceTraffic:
+      declare(
+        [
+          Self.peer("whose device"),
+          FaultParameter(
+            "direction", Self.direction.kind, required: true, "whether they send, tx, or load, rx"),
+          FaultParameter("flows", .count(1...100), "the number of TCP connections at a time; 1"),
+          FaultParameter("size", .value(.byteSize), "the bytes of each connection; without end by default"),
+          FaultParameter(
+            "pause", .value(.duration),
+            "the mean of the exponential pauses between a connection with a size and the next; none by default"),
+        ], "other apps of the device send to, or load from, a server by TCP, over the same links")
     }
   }
 
@@ -322,7 +335,8 @@ extension FaultKind {
       .signalDuplicate, .signalReorder, .signalCorrupt, .signalDisconnect, .signalBlackhole, .dtlsDrop, .packetDrop,
       .packetForge,
       .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall,
-      .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
+      .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption,
+      .deviceTraffic:
       true
     }
   }
@@ -339,7 +353,7 @@ extension FaultKind {
       .dataChannelFail,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
-      .deviceRouteChange, .deviceCameraInterruption:
+      .deviceRouteChange, .deviceCameraInterruption, .deviceTraffic:
       false
     }
   }
@@ -355,7 +369,7 @@ extension FaultKind {
       .dtlsFail, .dataChannelFail,
       .packetDrop, .packetForge, .clockJump, .deviceAudioLate, .deviceEventsLate, .deviceBackground, .deviceInactive,
       .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption, .deviceKill, .deviceMemoryPressure,
-      .deviceRouteChange, .deviceCameraInterruption:
+      .deviceRouteChange, .deviceCameraInterruption, .deviceTraffic:
       false
     }
   }

@@ -269,6 +269,11 @@ enum EffectReader {
       reading.report(.conflictingKeys, message, at: span, hint: "leave count out")
       isFine = false
     }
+    if fault.arguments["size"] == nil, let span = fault.arguments.span(of: "pause") {
+      let message = "'pause' comes after a connection whose bytes are all there, and this one is without end"
+      reading.report(.conflictingKeys, message, at: span, hint: "add size: 40kB")
+      isFine = false
+    }
     if fault.arguments["field"] == nil, let span = fault.arguments.span(of: "value") {
       let message = "'value' is what one field becomes"
       reading.report(.conflictingKeys, message, at: span, hint: "add field: the field's name or role")
@@ -379,7 +384,7 @@ enum EffectReader {
       .signalBlackhole, .dtlsDrop, .dtlsFail, .dataChannelFail, .packetDrop, .packetForge, .clockJump, .deviceAudioLate,
       .deviceEventsLate,
       .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
-      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption:
+      .deviceKill, .deviceMemoryPressure, .deviceRouteChange, .deviceCameraInterruption, .deviceTraffic:
       return true
     }
   }

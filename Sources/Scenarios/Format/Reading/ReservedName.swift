@@ -3,12 +3,15 @@
 package enum ReservedName {
   /// The host and trace subject of the run itself.
   package static let timekeeper = "scenario"
+  /// The host with which other apps of devices exchange bytes.
+  package static let trafficServer = "traffic"
 
   /// Returns the meaning of a reserved host name; nil when a peer or a server may have the name.
   static func host(_ name: String) -> String? {
     switch name {
     case "wire": "what predicates call the network itself"
     case timekeeper: "what the trace calls the run itself"
+    case trafficServer: "the server of device.traffic"
     default: nil
     }
   }

@@ -81,7 +81,7 @@ struct FaultHistory {
       .packetForge,
       .deviceAudioLate, .deviceBackground, .deviceInactive, .deviceSuspend, .devicePhoneCall, .deviceAudioInterruption,
       .deviceKill,
-      .deviceMemoryPressure:
+      .deviceMemoryPressure, .deviceTraffic:
       false
     }
   }

@@ -5,7 +5,7 @@ internal import ScenarioFormat
 extension FaultEffect {
   var isOfChannel: Bool {
     switch self {
-    case .link, .nat, .firewall, .packetRules, .natEvent: true
+    case .link, .nat, .firewall, .packetRules, .natEvent, .traffic: true
     // Servers that relay media, and the certificates and clocks by which connections to them stand or fall.
     case .rejection, .silence, .certificate, .turnEvent, .clockJump: true
     case .dtlsFailure: true

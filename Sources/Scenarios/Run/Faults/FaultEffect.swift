@@ -21,6 +21,7 @@ enum FaultEffect {
   case audioLatency(peer: String, Interval)
   case eventLateness(peer: String, [ConnectionEventName], Interval)
   case deviceCondition(peer: String, DeviceCondition)
+  case traffic(peer: String, CrossTraffic.Load)
   // Effects that are over at once.
   case natEvent(network: String, NATEvent)
   case turnEvent(server: String, TURNEvent)
@@ -163,6 +164,14 @@ extension FaultEffect {
         throw arguments.missing("reason")
       }
       self = .deviceCondition(peer: try arguments.text("peer"), .cameraInterruption(reason))
+    case .deviceTraffic:
+      guard let direction = fault.direction else { throw arguments.missing("direction") }
+      let size: Int? = if case .byteSize(let size) = fault.arguments["size"] { size } else { nil }
+      self = .traffic(
+        peer: try arguments.text("peer"),
+        CrossTraffic.Load(
+          direction: direction, flows: fault.arguments.count("flows") ?? 1, size: size,
+          pause: fault.arguments.duration("pause")))
     }
   }
 }

@@ -187,6 +187,13 @@ final class FaultLayer {
       instance.reach = FaultReach(
         state, instance.id, known: "the device was like that already", isAskedLate: true,
         lack: "nothing of the app changed")
+    case .traffic(let peer, let load):
+      let device = try world.participant(peer).runtime
+      let random = simulator.random.scoped("traffic").scoped("\(instance.id.number)")
+      let traffic = CrossTraffic(load, of: device, with: try world.trafficServer(for: peer), random: random)
+      instance.reach = FaultReach(lack: "no byte of it arrived", isAskedLate: true) { traffic.hasArrived }
+      instance.finish = { traffic.stop() }
+      traffic.start()
     case .eventLateness(let peer, let names, let lateness):
       let state = try states.eventLateness(of: peer)
       let id = instance.id
