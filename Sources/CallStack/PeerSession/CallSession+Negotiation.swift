@@ -130,8 +130,10 @@ extension CallSession {
     do throws(JSEPError) {
       guard try jsep.addRemoteCandidate(text, mid: mid, mLineIndex: mLineIndex ?? 0) else { return }
     } catch .unknownUsernameFragment {
-      // A late candidate of an earlier generation is expected and ignored.
-      return
+      // The agent ignores one of an earlier generation, and keeps one that came before the description of a restart, as
+      // libwebrtc does.
+      if let parsed { addRemote(parsed) }
+      return settle()
     } catch .noRemoteDescription {
       throw SessionError(.noRemoteDescription)
     } catch {

@@ -266,7 +266,8 @@ final class CallService: PeerConnectionDelegate {
   private func resolveGlare(_ own: Call, callID: String, sdp: String) {
     guard environment.userID < own.peer else {
       endedCalls.insert(callID)
-      return trace.event("glare", "outcome", "ignored-theirs")
+      trace.event("glare", "outcome", "ignored-theirs")
+      return sendAgainIfLost(own)
     }
     trace.event("glare", "outcome", "yielded")
     endedCalls.insert(own.id)
@@ -429,6 +430,11 @@ final class CallService: PeerConnectionDelegate {
   /// The longest time between two offers that cross each other.
   private static let crossingTime = Interval.seconds(2)
 
+  /// Offers again when an offer of the other side cannot have crossed ours, which was lost.
+  private func sendAgainIfLost(_ call: Call) {
+    if let offeredAt = call.offeredAt, environment.clock.now - offeredAt > Self.crossingTime { sendOffer(call) }
+  }
+
   private func beginRestart(_ call: Call) {
     guard let connection = call.connection, connection.signalingState == .stable else { return }
     call.isRestarting = true
@@ -462,9 +468,7 @@ final class CallService: PeerConnectionDelegate {
     if connection.signalingState == .haveLocalOffer {
       guard environment.userID < call.peer, !Defect.restartGlareIgnoredByBoth.isPlanted else {
         trace.event("glare", "outcome", "ignored-theirs")
-        // An offer that arrives so late did not cross ours: ours was lost.
-        if let offeredAt = call.offeredAt, environment.clock.now - offeredAt > Self.crossingTime { sendOffer(call) }
-        return
+        return sendAgainIfLost(call)
       }
       trace.event("glare", "outcome", "yielded")
       apply(call) { () throws(SessionError) in

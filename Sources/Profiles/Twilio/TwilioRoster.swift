@@ -167,9 +167,10 @@ final class TwilioRoster {
 
   private func show() {
     for track in remotes.flatMap(\.tracks) {
-      // A data channel may be there before the message that tells of its track: they go different ways.
-      if track.kind == .data, words[track.sid] == nil, subscribed.contains(track.sid) {
-        callbacks.track("didSubscribeToDataTrack")
+      // A track may come in before the message that tells of it: a data channel goes another way, and after an outage the
+      // participants are told once media are back.
+      if words[track.sid] == nil, subscribed.contains(track.sid) {
+        callbacks.track("didSubscribeTo\(track.kind.word)Track")
       }
       words[track.sid] = track.kind.word
     }

@@ -114,7 +114,7 @@ public final class VonageApp: CallApp {
     var to: String?
     if let user = values.text("to") {
       let everybody = [session.own].compactMap(\.self) + session.connections
-      guard let connection = everybody.first(where: { $0.user == user }) else {
+      guard let connection = everybody.last(where: { $0.user == user }) else {
         throw ActionError("not in the session")
       }
       to = connection.id

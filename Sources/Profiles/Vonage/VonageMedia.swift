@@ -216,7 +216,8 @@ final class VonageMedia {
     for subscriber in subscribers where subscriber.state == .connecting { limit(subscriber) }
     guard let negotiator else { return }
     if let description = negotiator.description { say([("description", description), ("ice", negotiator.ice)]) }
-    restartICE()
+    // Before anything is sent or received on it there is nothing to gather anew.
+    if !negotiator.connection.transceivers.isEmpty { restartICE() }
     watch()
   }
 

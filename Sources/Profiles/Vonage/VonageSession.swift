@@ -443,7 +443,8 @@ public final class VonageSession {
       raise(request == "disconnect" ? "1520" : "1540")
       throw ActionError("the token does not permit that")
     }
-    guard let target = connections.first(where: { $0.user == user }) else { throw ActionError("not in the session") }
+    // An app that has crashed and is back has a connection of its former process for a while.
+    guard let target = connections.last(where: { $0.user == user }) else { throw ActionError("not in the session") }
     send("moderate", [("request", .string(request)), ("connection", .string(target.id))])
   }
 
