@@ -312,6 +312,9 @@ public final class VirtualPeer {
   }
 
   private func switchNetwork(to name: String) throws(ActionError) {
+    guard runtime.network.activeInterfaces.first?.name != link(named: name) else {
+      throw ActionError("'\(name)' is in use already")
+    }
     guard runtime.network.prefer(link(named: name)) else { throw ActionError("there is no interface '\(name)'") }
     interfacesChanged()
   }

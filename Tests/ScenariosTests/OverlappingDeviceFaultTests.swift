@@ -40,6 +40,27 @@ import Testing
     #expect(found == ["timeline entry 'idle'"])
   }
 
+  @Test(arguments: [
+    ("suspend", "phone-call, peer: alice, answered: true"), ("suspend", "audio-interruption, peer: alice"),
+    ("kill", "phone-call, peer: alice, answered: false"), ("kill", "audio-interruption, peer: alice"),
+  ])
+  func `an app that is suspended or gone loses nothing to a cellular call or another app`(away: String, idle: String)
+    throws
+  {
+    let found = try unmet(
+      """
+        - { id: away, at: 6s, fault: device.\(away), peer: alice, for: 10s }
+        - { id: idle, at: 8s, fault: device.\(idle), for: 4s }
+      """)
+    #expect(found.contains("timeline entry 'idle'") && !found.contains("timeline entry 'away'"), "\(found)")
+  }
+
+  @Test func `audio that is taken before the call counts as taken once the app wants it`() throws {
+    let taken = "  - { id: taken, at: 500ms, fault: device.audio-interruption, peer: alice"
+    #expect(!(try unmet("\(taken), for: 8s }").contains("timeline entry 'taken'")))
+    #expect(try unmet("\(taken), for: 1s }") == ["timeline entry 'taken'"])
+  }
+
   @Test func `a camera that no call wants is not taken, whatever else happens to the app`() throws {
     let found = try unmet(
       """

@@ -190,7 +190,7 @@ import Testing
     "device.kill, peer: bob, for: 100ms", "device.route-change, peer: bob, accessory: headset, for: 1s",
     "device.traffic, peer: alice, direction: tx",
     "device.traffic, peer: bob, direction: rx, flows: 2, size: 5kB, for: 3s",
-    "device.audio-interruption, peer: bob, for: 1s", "device.phone-call, peer: bob, answered: false, for: 1s",
+    "device.audio-interruption, peer: bob, for: 3s", "device.phone-call, peer: bob, answered: false, for: 1s",
   ])
   func `a fault that met something is fine`(fault: String) throws {
     let result = try run(fault: fault, for: "")

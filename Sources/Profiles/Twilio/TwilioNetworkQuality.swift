@@ -25,7 +25,7 @@ struct TwilioNetworkQuality {
 
   /// Whether what comes to the server has been whole lately. A gap in it is a gap for all who get it, who report it as
   /// loss: only reports on whole streams tell of the way to those.
-  var isWhole: Bool { losses.allSatisfy { $0 <= Self.lossBounds[0] } }
+  var isWhole: Bool { losses.allSatisfy { $0 == 0 } }
 
   /// The number of measurements that ``isWhole`` looks back: receivers report on audio every five seconds or so.
   private static let memory = 5

@@ -59,6 +59,7 @@ package final class AppLifecycle {
   /// How often its conditions have shown.
   package var tally: DeviceTally {
     var tally = counted
+    tally.audioChanges += device.audioRefusals
     (tally.accessoryUses, tally.cameraChanges) = (device.accessoryUses, device.cameraLossChanges)
     return tally
   }
@@ -206,13 +207,12 @@ package final class AppLifecycle {
   // MARK: Audio and camera
 
   private func interruptAudio() {
-    counted.audioChanges += 1
-    device.interruptAudio()
+    if device.interruptAudio() { counted.audioChanges += 1 }
     if state < .suspended { process.tell(.audioInterruptionBegan) }
   }
 
   private func endAudioInterruption() {
-    counted.audioChanges += 1
+    if device.isAudioInterrupted { counted.audioChanges += 1 }
     device.endAudioInterruption()
     callKit.audioIsFree()
     if !isEndUntold { process.tell(.audioInterruptionEnded(shouldResume: true)) }

@@ -176,7 +176,10 @@ public final class Device {
   /// - Returns: False if something else has the audio now: a CallKit call, which the system activates itself, too.
   @discardableResult
   public func setAudioSessionActive(_ active: Bool) -> Bool {
-    guard !active || !(isAudioTaken || isAudioOwnedByCallKit) else { return false }
+    guard !active || !(isAudioTaken || isAudioOwnedByCallKit) else {
+      if isAudioTaken { audioRefusals += 1 }
+      return false
+    }
     activate(active)
     if !active { onSessionChangedByApp?() }
     return true
@@ -278,15 +281,22 @@ public final class Device {
 
   // MARK: Interruptions
 
+  /// How often the app did not get the audio because something else had it.
+  private(set) var audioRefusals = 0
+
   /// Takes the audio from the app: its session is inactive, and its audio unit stands.
-  func interruptAudio() {
+  ///
+  /// - Returns: Whether the app had it.
+  @discardableResult
+  func interruptAudio() -> Bool {
     isAudioTaken = true
-    guard audioSession.isActive || audioUnit == .running else { return }
+    guard audioSession.isActive || audioUnit == .running else { return false }
     let isWanted = isAudioInterrupted || audioUnit != .stopped
     audioSession.setActive(false)
     traceSession()
     haltAudioUnit()
     isAudioInterrupted = isWanted
+    return true
   }
 
   /// Lets the app have the audio again: it takes it by activating its session.

@@ -6,7 +6,7 @@ package struct DeviceTally: Hashable, Sendable {
   package var moves = 0
   /// The system ended the app for its memory.
   package var memoryEnds = 0
-  /// The audio was taken from the app, or given back.
+  /// Audio that the app had was taken from it or given back, or it did not get what something else had.
   package var audioChanges = 0
   /// CallKit held the app's calls for a cellular one, or they went on.
   package var holds = 0

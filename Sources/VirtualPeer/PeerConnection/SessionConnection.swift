@@ -369,8 +369,10 @@ final class SessionConnection: PeerConnection {
       var samples = output.mutableSpan
       for index in start..<samples.count { samples[index] = 0 }
     }
-    if let onPlay = environment.audioRecord.onPlay { driver.session.playedPositions(onPlay) }
-    environment.audioRecord.play(count, from: played.place, over: subject, at: environment.clock.now)
+    // Of what is not heard nothing plays, whatever comes.
+    if playsAudio, let onPlay = environment.audioRecord.onPlay { driver.session.playedPositions(onPlay) }
+    environment.audioRecord.play(
+      count, from: playsAudio ? played.place : .concealed, over: subject, at: environment.clock.now)
     environment.audioRecord.hear(output.span, after: start, over: subject) { driver.session.playedPlaces() }
     if let recording { record(output.span, after: start, length: count, in: recording) }
     return playsAudio ? played.level : played.level.map { _ in .silence }
