@@ -110,7 +110,8 @@ final class MediaTransport {
     return LocalTrack(
       number: number,
       sender: Transceiver.Sender(
-        trackID: name, streamIDs: streamIDs.isEmpty ? [configuration.cname] : streamIDs, cname: configuration.cname, encodings: encodings),
+        trackID: name, streamIDs: streamIDs.isEmpty ? [configuration.cname] : streamIDs, cname: configuration.cname,
+        encodings: encodings),
       source: track.map { $0.named(name) })
   }
 
