@@ -1,4 +1,5 @@
 import CallCore
+import PeerSession
 import Profiles
 import ScenarioFormat
 import ScenarioJudge
@@ -9,15 +10,17 @@ struct ScenarioCall {
   private let run: SingleRun
   private let talk: Int
 
-  init(talking seconds: Int, media: Scenario.Media) {
+  /// - Parameter hasVideo: whether both film in VGA, 30 pictures a second, for VP8 or its model.
+  init(talking seconds: Int, media: Scenario.Media, hasVideo: Bool = false) {
+    let video = hasVideo ? ", video: { codecs: [VP8], size: 640x480 }" : ""
     let text = """
       callsim: 1
       id: bench
       media: \(media.rawValue)
       limits: { virtual: 1h }
       peers:
-        alice: { profile: knotos, network: wifi }
-        bob: { profile: knotos, network: wifi }
+        alice: { profile: knotos, network: wifi\(video) }
+        bob: { profile: knotos, network: wifi\(video) }
       timeline:
         - { at: 0s, do: alice.call, to: bob }
         - { when: bob.call.state == ringing, do: bob.accept }
@@ -41,6 +44,19 @@ struct ScenarioCall {
   func speed() -> Double {
     do {
       return Double(talk) / (try cost { try play() })
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  /// The cost of the whole run in units of what its encoders and decoders took of it.
+  func codecOverhead() -> Double {
+    do {
+      CodecTime.start { UInt64(processorSeconds() * 1e9) }
+      let total = try cost { try play() }
+      let codecs = CodecTime.stop()
+      precondition(codecs.decoding > 0, "nothing was decoded")
+      return total / (codecs.encoding + codecs.decoding)
     } catch {
       preconditionFailure("\(error)")
     }

@@ -28,6 +28,12 @@ let figures = [
   Figure("call s simulated/s, a whole scenario, synthetic audio", .atLeast(300)) {
     ScenarioCall(talking: 600, media: .synthetic).speed()
   },
+  Figure("call s simulated/s, a whole scenario, synthetic video and audio", .atLeast(200)) {
+    ScenarioCall(talking: 60, media: .synthetic, hasVideo: true).speed()
+  },
+  Figure("cost of a scenario with VP8 and Opus ÷ cost of its codecs", .atMost(1.15)) {
+    ScenarioCall(talking: 5, media: .real, hasVideo: true).codecOverhead()
+  },
   Figure("cost of a scenario with Opus ÷ cost of codec and crypto", .atMost(1.25)) {
     ScenarioCall(talking: 30, media: .real).overhead()
   },
