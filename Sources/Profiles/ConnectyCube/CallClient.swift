@@ -268,8 +268,10 @@ public final class CallClient {
 
   private func begin(_ session: ConnectyCubeSession, on event: String) {
     if sessions.isEmpty {
-      (wantsRestart, isMuted, isHeld, isCameraOff) = (false, false, false, false)
-      trace.set("mic.muted", false)
+      // What was answered in the system's call UI may have been muted and held there, before its session came.
+      if callKit?.isAnswered(session.id) != true { (isMuted, isHeld) = (false, false) }
+      (wantsRestart, isCameraOff) = (false, false)
+      trace.set("mic.muted", isMuted)
       trace.set("camera.off", false)
       trace.set("screen.shared", false)
     }

@@ -112,6 +112,9 @@ final class CallKitUse {
     if !callKit.hasCall, !callKit.isAudioActive { takeDownAudio() }
   }
 
+  /// Whether the user has answered a call whose session has not come.
+  func isAnswered(_ id: String) -> Bool { answered.contains(id) }
+
   func isDeclined(_ id: String) -> Bool { declined.contains(id) }
 
   /// Takes a session that has come: it was announced by a push, or is reported now.
@@ -145,6 +148,8 @@ final class CallKitUse {
       } else {
         guard awaited[action.callID] != nil else { return false }
         answered.insert(action.callID)
+        client.setMuted(false)
+        client.setHeld(false)
         startAwaiting(action.callID, for: Self.sessionLimit, .failed)
       }
     case .end: end(session, action.callID)

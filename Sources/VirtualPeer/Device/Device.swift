@@ -87,6 +87,8 @@ public final class Device {
   private var chosenOutput: AudioRoute.Output?
   /// Whether the system has taken the audio from the app, and a call still wants it.
   private(set) var isAudioInterrupted = false
+  /// Whether an interruption, and not the app, has made the session inactive.
+  private var isSessionLost = false
   /// Whether something else may use the audio now.
   private(set) var isAudioTaken = false {
     didSet { if isAudioTaken != oldValue { trace.write(PeerEvents.audioInterrupted, subject, isAudioTaken) } }
@@ -189,6 +191,7 @@ public final class Device {
   public func resumeAudioSession() { if !audioSession.isActive { setAudioSessionActive(true) } }
 
   private func activate(_ active: Bool) {
+    isSessionLost = false
     audioSession.setActive(active)
     traceSession()
     guard active, isAudioInterrupted else { return }
@@ -266,7 +269,7 @@ public final class Device {
   func processEnded() {
     wantsAudio = false
     haltAudioUnit()
-    (audioSession, chosenOutput) = (AudioSession(), nil)
+    (audioSession, chosenOutput, isSessionLost) = (AudioSession(), nil, false)
     traceSession()
     setAudioEnabled(false)
     setManualAudio(false)
@@ -292,6 +295,7 @@ public final class Device {
     isAudioTaken = true
     guard audioSession.isActive || audioUnit == .running else { return false }
     let isWanted = isAudioInterrupted || audioUnit != .stopped
+    isSessionLost = audioSession.isActive || isSessionLost
     audioSession.setActive(false)
     traceSession()
     haltAudioUnit()
@@ -436,6 +440,8 @@ public final class Device {
       isAudioInterrupted = true
       return
     }
+    // A unit that starts takes the session that an interruption has made inactive, as libwebrtc's does.
+    if isSessionLost, !isAudioOwnedByCallKit { activate(true) }
     let works = settings.isSimulator || (audioSession.mayRecord && audioSession.mayPlay)
     audioUnit = works ? .running : .failed
     guard works else { return }

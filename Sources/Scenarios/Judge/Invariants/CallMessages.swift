@@ -14,6 +14,8 @@ final class CallMessages {
     var ended: [String: Instant] = [:]
     /// The user ids of the users that this one called since its last call ended.
     var placed: [String] = []
+    /// The same when the message in hand arrived, which may end that call.
+    var placedBefore: [String] = []
     /// The action that called the last of them and their number, while the app may still refuse it.
     var placing: (action: String, count: Int)?
     var isInCall = false
@@ -65,6 +67,7 @@ final class CallMessages {
       side.isInCall = role != .idle && role != .over && role != nil
       side.call = watch.value(callID)
       side.partners = partners()
+      side.placedBefore = side.placed
     }
     watch.listen(to: PeerEvents.callEnded, of: side.peer) { [unowned watch] record, _ in
       if let id = watch.value(callID) { side.ended[id] = side.ended[id] ?? record.time }
@@ -132,7 +135,7 @@ final class CallMessages {
       let partners = side.partners.map(name).joined(separator: ", ")
       let actual = "\(course) from \(name(of: message.sender)), in a call with \(partners)"
       partnerOnly?(Violation(.partnerOnly, at: time, actual: actual))
-    } else if message.role == .refusal, side.partners.count == 1, !side.placed.contains(side.partners[0]) {
+    } else if message.role == .refusal, side.partners.count == 1, !side.placedBefore.contains(side.partners[0]) {
       // In a call of more than two, callees call each other, without an action of their users.
       let actual = "\(course), a refusal, in a call that \(name(of: side.partners[0])) placed"
       partnerOnly?(Violation(.partnerOnly, at: time, actual: actual))

@@ -12,6 +12,8 @@ final class ShownTracks {
   static let graceOfOthers = Interval.seconds(60)
 
   private let context: MonitorContext
+  /// The room that each peer has joined last; none where there are no rooms.
+  private var lastRoom: [String: String] = [:]
   private let report: (Violation) -> Void
   /// The values that list others, and the flag that each of those has set.
   private var lists: [(peer: String, shown: String, flag: String)] = []
@@ -24,6 +26,10 @@ final class ShownTracks {
     let watch = context.watch
     for peer in context.scenario.peers.map(\.name) {
       guard let machine = context.mainMachine(of: peer) else { continue }
+      let actions = context.vocabulary(of: peer)
+      watch.listen(to: PeerEvents.action, of: peer) { [unowned self] _, action, room in
+        if case .join? = actions?.action(action)?.role { lastRoom[peer] = room }
+      }
       let state = watch.slot(peer, machine.name)
       for value in context.vocabulary(of: peer)?.values ?? [] {
         guard let name = value.shown else { continue }
@@ -101,9 +107,15 @@ final class ShownTracks {
     // A user who has left may have had no way to say so: the server tells the others after its timeout.
     guard case .connected? = CallStage(of: peer, context), case .connected? = CallStage(of: user, context),
       let other = scenario.peer(user), other.profile?.value == scenario.peer(peer)?.profile?.value,
-      watch.value(watch.slot(user, PeerEvents.value(flag, Bool.self))) == false
+      watch.value(watch.slot(user, PeerEvents.value(flag, Bool.self))) == false, isTogether(peer, user)
     else { return false }
     return !isBorrowed(user) && shownUsers(at: place).contains(user)
+  }
+
+  /// Whether two peers may be in one call or room: who has gone to another room is in the former one until its server knows.
+  private func isTogether(_ peer: String, _ user: String) -> Bool {
+    let rooms = [peer, user].map { lastRoom[$0] }
+    return rooms[0] == rooms[1]
   }
 
   private func tell(_ user: String, in place: Int, at time: Instant) {

@@ -199,11 +199,11 @@ public final class CallKit {
     if let action = action(of: role, isSeen: isSeen) { request(action) }
   }
 
-  /// What rings is answered and refused. What lives is ended, held and muted, and what rings only where nothing lives.
+  /// What rings is answered and refused, and ended where nothing lives. What lives is ended, held and muted.
   private func action(of role: ActionDeclaration.Role?, isSeen: Bool) -> CallKitAction? {
     let ringing = calls.first { $0.state == .ringing }
     let living = calls.first { $0.state != .ringing }
-    let hidden = isSeen ? nil : living ?? ringing
+    let hidden = isSeen ? nil : living
     let (kind, call): (CallKitAction.Kind, Call?)
     switch role {
     case .accept: (kind, call) = (.answer, ringing)
