@@ -49,7 +49,11 @@ extension Simulator {
     return interface
   }
 
-  /// Returns the number of streams that the host of an interface could not open because none that is up leads to the server.
+  /// Notes that something could not reach a host for lack of an interface, beside the network, such as a push.
+  package func noteUnreachable(_ host: HostID) { hosts[host.index].unreachableCount += 1 }
+
+  /// Returns the number of streams that the host of an interface could not open because none that is up leads to the server, and
+  /// of what did not reach it for lack of one.
   package func unreachableCount(atHostOf interface: InterfaceID) -> Int {
     hosts[fabric.interfaces[interface.index].host.index].unreachableCount
   }

@@ -187,18 +187,20 @@ public final class VirtualPeer {
     secureServers(configuration, random: random, keyLog: keyLog)
   }
 
+  /// The number of TLS connections to servers of the app.
+  private var securedCount = 0
+
   /// Lets the app reach by TLS the servers that are configured so.
   private func secureServers(_ configuration: Configuration, random: RandomSource, keyLog: ((String) -> Void)?) {
     let secured = configuration.servers.values.filter { $0.secureName != nil }
     guard !secured.isEmpty else { return }
     let context = TLSContext(client: configuration.session.tls)
-    var count = 0
     for server in secured {
-      runtime.network.secure(server.endpoint) { [clock = runtime.clock, trace, name] in
-        count += 1
+      runtime.network.secure(server.endpoint) { [unowned self, clock = runtime.clock, trace, name] in
+        securedCount += 1
         let connection = TLSConnection(
           client: context, serverName: server.secureName ?? "",
-          entropy: Entropy(random, stream: "signalling-tls/\(count)"), wallClock: clock.wallClock, at: clock.now)
+          entropy: Entropy(random, stream: "signalling-tls/\(securedCount)"), wallClock: clock.wallClock, at: clock.now)
         return StreamTLS(
           connection, with: server.endpoint, clock: clock, trace: TLSTrace(trace, subject: name), keyLog: keyLog)
       }
@@ -236,7 +238,9 @@ public final class VirtualPeer {
     guard pushKit.isRegistered, !isShutDown else { return }
     runtime.system.schedule(after: device.settings.pushDelay) { [unowned self] in
       guard !isShutDown else { return }
-      pushKit.receive(payload, isOnline: !runtime.network.activeInterfaces.isEmpty)
+      let isOnline = !runtime.network.activeInterfaces.isEmpty
+      if !isOnline { runtime.network.noteUnreachable() }
+      pushKit.receive(payload, isOnline: isOnline)
     }
   }
 
@@ -401,9 +405,9 @@ public final class VirtualPeer {
     return phrases
   }
 
-  /// The number of connections made so far that depend on the clock: peer connections, and TLS connections to TURN
-  /// servers.
-  package var madeConnectionCount: Int { connections.madeCount }
+  /// The number of connections made so far that depend on the clock: peer connections, whose sender reports have the date, and
+  /// TLS connections to TURN servers and to those of the app.
+  package var madeConnectionCount: Int { connections.madeCount + securedCount }
   /// How often the app has asked for its date.
   package var dateReadCount: Int { runtime.clock.readCount }
 

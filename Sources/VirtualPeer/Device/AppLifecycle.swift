@@ -71,8 +71,8 @@ package final class AppLifecycle {
     if conditions.isKilled, !before.isKilled, state != .terminated { terminate() }
     if conditions.isMemoryShort, !before.isMemoryShort, state == .suspended {
       endForMemory()
-    } else if state != stateBefore {
-      counted.moves += 1
+    } else {
+      countMove(from: stateBefore, under: before)
     }
     let takesAudio = conditions.takesAudio && (isAudioTaken || !callKit.hasCall)
     if takesAudio, !isAudioTaken { interruptAudio() }
@@ -82,12 +82,32 @@ package final class AppLifecycle {
     callKit.setPhoneCallAnswered(conditions.phoneCall == .answered)
     let stateSettled = state
     move(to: wanted)
-    if state != stateSettled { counted.moves += 1 }
+    countMove(from: stateSettled, under: before)
     updateCamera()
     if !isAudioTaken, device.isAudioTaken, state < .suspended { endAudioInterruption() }
   }
 
-  private var wanted: AppState {
+  /// Counts a change of the state for what has changed of the conditions.
+  private func countMove(from last: AppState, under before: DeviceConditions) {
+    guard state != last else { return }
+    if conditions.presence != before.presence { counted.moves += 1 }
+    if conditions.phoneCall != before.phoneCall { counted.phoneMoves += 1 }
+  }
+
+  /// Whether one of two conditions keeps the app from a state, its audio or its camera that the other leaves it now.
+  package func differs(under conditions: DeviceConditions, from other: DeviceConditions) -> Bool {
+    if conditions.presence != other.presence || conditions.phoneCall != other.phoneCall,
+      wanted(under: conditions) != wanted(under: other)
+    {
+      return true
+    }
+    if conditions.takesAudio != other.takesAudio, device.isAudioInterrupted { return true }
+    return (conditions.cameraInterruption == nil) != (other.cameraInterruption == nil) && device.isCameraKept
+  }
+
+  private var wanted: AppState { wanted(under: conditions) }
+
+  private func wanted(under conditions: DeviceConditions) -> AppState {
     guard conditions.isAway else {
       return conditions.isCovered || conditions.phoneCall == .ringing ? .inactive : .active
     }

@@ -96,7 +96,7 @@ public final class Device {
   /// Why the system takes the camera from the app; nil if it does not.
   public private(set) var cameraInterruption: CameraInterruption?
   /// Whether the system keeps the camera from the app in the foreground, which wants it, and how often that changed.
-  private var isCameraKept = false
+  private(set) var isCameraKept = false
   private(set) var cameraLossChanges = 0
   /// Whether the camera gives no pictures to the app.
   var isCameraInterrupted: Bool { cameraInterruption != nil }

@@ -39,7 +39,7 @@ package struct DeviceConditions: Hashable, Sendable {
     if !accessories.contains(accessory) { accessories.append(accessory) }
   }
 
-  var takesAudio: Bool { isAudioTaken || phoneCall != nil }
+  package var takesAudio: Bool { isAudioTaken || phoneCall != nil }
   /// Whether the user is not in the app.
   var isAway: Bool { isKilled || isSuspended || isLeft || phoneCall == .answered }
 }

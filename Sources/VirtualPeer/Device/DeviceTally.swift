@@ -4,6 +4,8 @@ package import Vocabulary
 package struct DeviceTally: Hashable, Sendable {
   /// The app was left, covered, suspended or ended, or came back.
   package var moves = 0
+  /// The same because of a cellular call that rang, was answered or was over.
+  package var phoneMoves = 0
   /// The system ended the app for its memory.
   package var memoryEnds = 0
   /// Audio that the app had was taken from it or given back, or it did not get what something else had.

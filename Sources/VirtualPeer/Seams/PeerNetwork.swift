@@ -77,6 +77,9 @@ public final class PeerNetwork {
     activeInterfaces.contains { $0.addresses.contains(address) }
   }
 
+  /// Notes that something could not reach the device for lack of an interface.
+  func noteUnreachable() { simulator.noteUnreachable(host) }
+
   // MARK: Datagrams
 
   /// Opens a UDP socket on one of the host's addresses; returns nil if the address or the port is not available.

@@ -129,6 +129,9 @@ package final class TURNServerHost: SocketServerHost<TURNServer> {
     for method in methods { machine.setRejection(error, of: method) }
   }
 
+  /// The permissions and the channel bindings that there are.
+  package var grantCounts: (permissions: Int, channels: Int) { machine.grantCounts }
+
   package func expirePermissions() { machine.expirePermissions() }
 
   package func expireChannels() { machine.expireChannels() }

@@ -47,8 +47,8 @@ struct ServerAllocation {
   let transactionID: STUNTransactionID
   var response: [UInt8]
   var expiresAt: Instant
-  private var permissions: [IPAddress: Instant] = [:]
-  private var channels: [UInt16: Channel] = [:]
+  private(set) var permissions: [IPAddress: Instant] = [:]
+  private(set) var channels: [UInt16: Channel] = [:]
   private var numbers: [Endpoint: UInt16] = [:]
   /// The permissions and channels that were ended early and not granted anew, with their original expiry.
   private var withdrawnPermissions: [IPAddress: Instant] = [:]

@@ -83,6 +83,14 @@ package struct TURNServer: SansIO, ~Copyable {
     for index in slots.indices { slots[index]?.withdrawChannels() }
   }
 
+  /// The permissions and the channel bindings of all allocations.
+  package var grantCounts: (permissions: Int, channels: Int) {
+    slots.indices.reduce(into: (0, 0)) { counts, index in
+      counts.0 += slots[index]?.permissions.count ?? 0
+      counts.1 += slots[index]?.channels.count ?? 0
+    }
+  }
+
   /// Makes all issued nonces stale.
   package mutating func expireNonces() { nonces.invalidateAll() }
 

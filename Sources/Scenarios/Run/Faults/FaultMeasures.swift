@@ -56,14 +56,17 @@ extension LayeredState.Measure where State == DeviceConditions, Tally == DeviceT
     self.init(
       tally: { lifecycle.tally },
       shows: { step, earlier, later in
-        let (moved, audio) = (later.moves > earlier.moves, later.audioChanges > earlier.audioChanges)
+        let audio = later.audioChanges > earlier.audioChanges
+        let rings = later.phoneMoves > earlier.phoneMoves || later.holds > earlier.holds
         let connected = step.after.accessories.last { !step.before.accessories.contains($0) }
-        return step.changes(\.presence) && moved
+        return step.changes(\.presence) && later.moves > earlier.moves
           || step.changes(\.isMemoryShort) && later.memoryEnds > earlier.memoryEnds
-          || (step.changes(\.isAudioTaken) || step.changes(\.isAudioEndUntold)) && audio
-          || step.changes(\.phoneCall) && (moved || audio || later.holds > earlier.holds)
+          || (step.changes(\.takesAudio) || step.changes(\.isAudioEndUntold)) && audio
+          || step.changes(\.phoneCall) && rings
           || connected.map { later.accessoryUses[$0] != earlier.accessoryUses[$0] } ?? false
           || step.changes(\.cameraInterruption) && later.cameraChanges > earlier.cameraChanges
+          // What a fault keeps up alone, once another is over, changes nothing then.
+          || lifecycle.differs(under: step.after, from: step.before)
       }, countsEnds: true)
   }
 }

@@ -135,6 +135,9 @@ extension FaultReach {
     case _ where !hasAllocation: self.init(lack: "the relay had no allocation", now: false)
     case .restart: self.init(lack: "", now: true)
     case .staleNonce: self.init(lack: "nobody used such a nonce again") { turn.withdrawnNonceCount }
+    case .expirePermissions where turn.grantCounts.permissions == 0:
+      self.init(lack: "the relay had no permission", now: false)
+    case .expireChannels where turn.grantCounts.channels == 0: self.init(lack: "the relay had no channel", now: false)
     case .expirePermissions: self.init(lack: "nobody missed a permission") { turn.missedPermissionCount }
     case .expireChannels: self.init(lack: "nobody missed a channel") { turn.missedChannelCount }
     }
