@@ -88,6 +88,24 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  @Test func `a banner over an app that a call covers already is not met by the answer of that call`() throws {
+    let found = try unmet(
+      """
+        - { id: rings, at: 5s, fault: device.phone-call, peer: alice, answered: false, for: 3s }
+        - { id: banner, at: 6s, fault: device.inactive, peer: alice, for: 1500ms }
+        - { id: answers, at: 7s, fault: device.phone-call, peer: alice, answered: true, for: 4s }
+      """)
+    #expect(found == ["timeline entry 'banner'"])
+  }
+
+  @Test func `what is taken already is not taken again, until the first is over`() throws {
+    let ringing = "  - { id: rings, at: 500ms, fault: device.phone-call, peer: alice, answered: false, for: 8s }\n"
+    let music = "  - { id: music, at: 3s, fault: device.audio-interruption, peer: alice"
+    #expect(try unmet("\(ringing)\(music), for: 4s }") == ["timeline entry 'music'"])
+    // It keeps the audio alone from 8.5 s on, to the end of the run.
+    #expect(try unmet("\(ringing)\(music) }").isEmpty)
+  }
+
   @Test func `headphones stay in use beside what the call cannot use`() throws {
     let result = try play(
       """

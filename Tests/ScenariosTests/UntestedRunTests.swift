@@ -197,6 +197,28 @@ import Testing
     #expect(!result.findings.contains { $0.title == "timeline entry 'fault'" }, "\(result.findings)")
   }
 
+  @Test(arguments: ["expire-permissions", "expire-channels"])
+  func `what a relay has lost already it does not lose again`(event: String) throws {
+    let result = try play(
+      """
+      callsim: 1
+      id: test
+      topology: { turn: true }
+      peers:
+        alice: { profile: knotos, network: wifi, ice: { policy: relay } }
+        bob: { profile: knotos, network: wifi, ice: { policy: relay } }
+      timeline:
+        - { at: 1s, do: alice.call, to: bob }
+        - { when: bob.call.state == ringing, after: 1s, do: bob.accept }
+        - { id: one, at: 8s, fault: turn.\(event), server: turn }
+        - { id: two, at: 10s, fault: turn.\(event), server: turn }
+        - { id: bye, at: 15s, do: alice.hangup }
+      expect:
+        - { eventually: bob.audible, within: 8s, of: 1s }
+      """)
+    #expect(result.findings.map(\.title) == ["timeline entry 'two'"], "\(result.findings)")
+  }
+
   @Test func `ending a fault that is not in force is vacuous`() throws {
     let result = try play(
       timeline: """

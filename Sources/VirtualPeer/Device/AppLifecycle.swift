@@ -101,7 +101,8 @@ package final class AppLifecycle {
     {
       return true
     }
-    if conditions.takesAudio != other.takesAudio, device.isAudioInterrupted { return true }
+    // A suspended app has no audio anyway.
+    if conditions.takesAudio != other.takesAudio, state < .suspended, device.isAudioInterrupted { return true }
     return (conditions.cameraInterruption == nil) != (other.cameraInterruption == nil) && device.isCameraKept
   }
 
