@@ -143,7 +143,7 @@ import Testing
     let direct = try run(faults, rest: "topology: { turn: true }")
     #expect(
       vacuous(direct) == [
-        "f1: it met nothing: nobody missed a channel", "f2: it met nothing: nobody missed a permission",
+        "f1: it met nothing: the relay had no channel", "f2: it met nothing: nobody missed a permission",
         "f3: it met nothing: nobody used such a nonce again",
       ])
     // Who has lost the channel cannot miss the permission, too.
