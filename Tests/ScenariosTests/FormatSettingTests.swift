@@ -24,6 +24,10 @@ import Testing
       expect:
         - { ends: alice, code: hung-up }
       """
+    return problems(of: text)
+  }
+
+  private static func problems(of text: String) -> [String] {
     let loaded = ScenarioFile.load(text: text, path: "test.yaml", registry: ProfileCatalogue.builtIn.registry)
     return loaded.report.diagnostics.map { "\($0.code.rawValue) \($0.message)" }
   }
@@ -53,6 +57,44 @@ import Testing
       Self.load("callkit: false", devices: "background_voip: false") == [
         "W414 'background_voip' changes nothing: the app of alice does not use CallKit"
       ])
+  }
+
+  @Test func `a delay of pushes needs an app that gets some`() {
+    let text = """
+      callsim: 1
+      id: t
+      peers:
+        alice: { profile: knotos, network: wifi, settings: { callkit: true }, devices: { push_delay: 1s } }
+        bob: { profile: knotos, network: wifi }
+      timeline:
+        - { at: 1s, do: bob.call, to: alice }
+      expect:
+        - { eventually: alice.call.state == ringing }
+      """
+    #expect(Self.problems(of: text) == ["W414 'push_delay' changes nothing: the app of alice gets no pushes"])
+    #expect(Self.load("callkit: true", devices: "push_delay: 1s") == [])
+  }
+
+  @Test(arguments: [
+    ("zoe", "alice", ["W414 others know alice as 'zoe': this compares with a user that no peer is"]),
+    ("zoe", "zoe", []), ("alice", "alice", []),
+  ])
+  func `a comparison with a peer's name that others do not know it by warns`(
+    identity: String, word: String, problems: [String]
+  ) {
+    let text = """
+      callsim: 1
+      id: t
+      peers:
+        alice: { profile: twilio, network: wifi, settings: { identity: \(identity) } }
+        bob: { profile: twilio, network: wifi }
+      timeline:
+        - { at: 0s, do: alice.connect, room: daily }
+        - { at: 1s, do: bob.connect, room: daily }
+      expect:
+        - { eventually: bob.roster == \(word) }
+      """
+    #expect(Self.problems(of: text) == problems)
   }
 
   @Test func `an action on sound and pictures themselves needs real media`() {
