@@ -27,7 +27,7 @@ import Testing
 
   @Test(arguments: [
     ("memory-pressure, peer: alice", "background, peer: alice"),
-    ("inactive, peer: alice", "background, peer: alice"),
+    ("inactive, peer: alice, for: 2s", "background, peer: alice"),
     ("route-change, peer: alice, accessory: airplay", "audio-interruption, peer: alice"),
     ("route-change, peer: alice, accessory: airplay", "route-change, peer: alice, accessory: headset"),
   ])
@@ -36,7 +36,7 @@ import Testing
       """
         - { id: other, at: 6s, fault: device.\(other), for: 6s }
         - { id: idle, at: 7s, fault: device.\(idle) }
-      """.replacing("device.inactive, peer: alice", with: "device.inactive, peer: alice, for: 2s"))
+      """)
     #expect(found == ["timeline entry 'idle'"])
   }
 
@@ -108,22 +108,17 @@ import Testing
 
   @Test func `headphones stay in use beside what the call cannot use`() throws {
     let result = try play(
-      """
-      callsim: 1
-      id: t
-      peers:
-        alice: { profile: knotos, network: wifi }
-        bob: { profile: knotos, network: wifi }
-      timeline:
-        - { at: 0s, do: alice.call, to: bob }
-        - { when: bob.call.state == ringing, do: bob.accept }
-        - { id: wired, at: 5s, fault: device.route-change, peer: alice, accessory: headset, for: 6s }
-        - { id: mirrored, at: 7s, fault: device.route-change, peer: alice, accessory: airplay, for: 2s }
-        - { id: bye, at: 13s, do: alice.hangup }
-      expect:
-        - { always: alice.audio.output == headphones, between: [wired, 10.9s] }
-        - { always: alice.audio.output == receiver, between: [11.1s, bye] }
-      """)
+      timeline: """
+          - { at: 0s, do: alice.call, to: bob }
+          - { when: bob.call.state == ringing, do: bob.accept }
+          - { id: wired, at: 5s, fault: device.route-change, peer: alice, accessory: headset, for: 6s }
+          - { id: mirrored, at: 7s, fault: device.route-change, peer: alice, accessory: airplay, for: 2s }
+          - { id: bye, at: 13s, do: alice.hangup }
+        """,
+      expect: """
+          - { always: alice.audio.output == headphones, between: [wired, 10.9s] }
+          - { always: alice.audio.output == receiver, between: [11.1s, bye] }
+        """)
     #expect(result.findings.map(\.title) == ["timeline entry 'mirrored'"], "\(result.findings)")
   }
 }

@@ -55,11 +55,10 @@ final class TwilioRoster {
   }
 
   private func update(_ remote: TwilioRemoteParticipant) {
-    if let revision = left[remote.sid], remote.revision <= revision, !Defect.olderRevisionObeyed.isPlanted { return }
+    // What is out of date changes nothing.
+    guard isNews(remote) || Defect.olderRevisionObeyed.isPlanted else { return }
     // Who comes, changes or leaves before this participant is in the room is in the list, or not.
     guard isIn else {
-      let isKnown = remotes.contains { $0.sid == remote.sid && $0.revision >= remote.revision }
-      guard !isKnown else { return }
       remotes.removeAll { $0.sid == remote.sid }
       if remote.state == "disconnected" { left[remote.sid] = remote.revision } else { remotes.append(remote) }
       return
@@ -72,8 +71,6 @@ final class TwilioRoster {
       return tell("participantDidConnect", remote) { $0.participantDidConnect(room: $1, participant: remote) }
     }
     let old = remotes[index]
-    // What is out of date changes nothing.
-    guard remote.revision > old.revision || Defect.olderRevisionObeyed.isPlanted else { return }
     guard remote.state != "disconnected" else { return leave(remote) }
     remotes[index] = remote
     if remote.state != old.state {

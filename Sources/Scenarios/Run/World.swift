@@ -356,7 +356,7 @@ final class World {
     return ShownPicture.Sample(
       captured: capture.at, delay: shown.at - capture.at,
       isNew: shown.at > moments.moment(before: simulator.now - StatsSampler.period),
-      lipSync: mouthToEar(to: peer, over: connection, from: camera).map { shown.at - capture.at - $0 },
+      lipSync: { self.mouthToEar(to: peer, over: connection, from: camera).map { shown.at - capture.at - $0 } },
       peakSignalToNoise: { pictures().flatMap(PictureFidelity.peakSignalToNoise) },
       structuralSimilarity: { pictures().flatMap(PictureFidelity.structuralSimilarity) })
   }

@@ -69,27 +69,21 @@ package final class AppLifecycle {
     self.conditions = conditions
     device.setAccessories(conditions.accessories)
     if conditions.isKilled, !before.isKilled, state != .terminated { terminate() }
-    if conditions.isMemoryShort, !before.isMemoryShort, state == .suspended {
-      endForMemory()
-    } else {
-      countMove(from: stateBefore, under: before)
-    }
+    if conditions.isMemoryShort, !before.isMemoryShort, state == .suspended { endForMemory() }
     let takesAudio = conditions.takesAudio && (isAudioTaken || !callKit.hasCall)
     if takesAudio, !isAudioTaken { interruptAudio() }
     if takesAudio { isEndUntold = conditions.isAudioEndUntold }
     isAudioTaken = takesAudio
     hold(conditions.phoneCall == .answered && !takesAudio)
     callKit.setPhoneCallAnswered(conditions.phoneCall == .answered)
-    let stateSettled = state
     move(to: wanted)
-    countMove(from: stateSettled, under: before)
+    if state != stateBefore { countMove(since: before) }
     updateCamera()
     if !isAudioTaken, device.isAudioTaken, state < .suspended { endAudioInterruption() }
   }
 
   /// Counts a change of the state for what has changed of the conditions.
-  private func countMove(from last: AppState, under before: DeviceConditions) {
-    guard state != last else { return }
+  private func countMove(since before: DeviceConditions) {
     if conditions.presence != before.presence { counted.moves += 1 }
     if conditions.phoneCall != before.phoneCall { counted.phoneMoves += 1 }
   }

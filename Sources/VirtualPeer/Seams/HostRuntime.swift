@@ -8,8 +8,8 @@ package final class HostRuntime: HostDelegate {
   package let system: PeerClock
   package let network: PeerNetwork
   /// What other apps of the device have open, which go on while this one is suspended or not running.
-  package private(set) lazy var otherApps = makeOtherApps()
-  private var hasOtherApps = false
+  package var otherApps: PeerNetwork { madeOtherApps ?? makeOtherApps() }
+  private var madeOtherApps: PeerNetwork?
   package var onInterfacesChanged: (() -> Void)?
   private unowned let simulator: Simulator
   private let host: HostID
@@ -29,11 +29,11 @@ package final class HostRuntime: HostDelegate {
   }
 
   private func makeOtherApps() -> PeerNetwork {
-    hasOtherApps = true
     let apps = PeerNetwork(simulator: simulator, host: host)
-    apps.onUnreachable = { [unowned self] in
-      system.schedule(after: .zero) { [unowned self] in otherApps.closeUnreachable() }
+    apps.onUnreachable = { [unowned self, unowned apps] in
+      system.schedule(after: .zero) { [unowned apps] in apps.closeUnreachable() }
     }
+    madeOtherApps = apps
     return apps
   }
 
@@ -91,7 +91,7 @@ package final class HostRuntime: HostDelegate {
   }
 
   package func streamEvent(_ event: StreamEvent, on stream: StreamID) {
-    if hasOtherApps, otherApps.owns(stream) { return otherApps.streamEvent(event, on: stream) }
+    if let madeOtherApps, madeOtherApps.owns(stream) { return madeOtherApps.streamEvent(event, on: stream) }
     guard isSuspended else { return network.streamEvent(event, on: stream) }
     held?.append { [network] in network.streamEvent(event, on: stream) }
   }

@@ -45,7 +45,7 @@ extension JSEPSession {
   /// - Returns: whether the candidate belongs to the transport in use, not to a section whose own transport is never
   ///   used.
   /// - Throws: `noRemoteDescription` for an early candidate, which the application must keep; `unknownUsernameFragment`
-  ///   for a late one.
+  ///   for one of an earlier or a later generation.
   @discardableResult
   package mutating func addRemoteCandidate(
     _ candidate: String, mid: String? = nil, mLineIndex: Int? = nil, usernameFragment: String? = nil

@@ -547,18 +547,19 @@ extension PredicateParser {
     let (peers, words) = (reading.scope.peers, text.split(separator: " ").map(String.init))
     guard !peers.isEmpty else { return }
     for word in words {
-      guard let shown = peers.first(where: { $0.name == word })?.identities.shown, shown != word,
-        !peers.contains(where: { $0.identities.settings.contains(word) })
-      else { continue }
-      let message = "others know \(word) as '\(YAMLNode.abbreviated(shown))': this compares with a user that no peer is"
-      report(.ineffective, message, at: token, hint: "write \(YAMLNode.abbreviated(shown))", &reading)
-    }
-    for word in words where !peers.contains(where: { $0.name == word }) {
+      let isSetting = peers.contains { $0.identities.settings.contains(word) }
+      if let peer = peers.first(where: { $0.name == word }) {
+        guard let shown = peer.identities.shown, shown != word, !isSetting else { continue }
+        let other = YAMLNode.abbreviated(shown)
+        let message = "others know \(word) as '\(other)': this compares with a user that no peer is"
+        report(.ineffective, message, at: token, hint: "write \(other)", &reading)
+        continue
+      }
       if let peer = peers.first(where: { $0.identities.userID == word }) {
         let message = "'\(word)' is the user id of \(peer.name), and values name peers"
         return report(.unknownPeer, message, at: token, hint: "write \(peer.name)", &reading)
       }
-      guard !peers.contains(where: { $0.identities.settings.contains(word) }) else { continue }
+      guard !isSetting else { continue }
       let message = "no peer is '\(YAMLNode.abbreviated(word))': this compares with a user that no peer is"
       report(
         .ineffective, message, at: token, hint: Suggestion.hint(for: word, among: peers.map(\.name), noun: "there are"),

@@ -26,12 +26,12 @@ final class ShownTracks {
     let watch = context.watch
     for peer in context.scenario.peers.map(\.name) {
       guard let machine = context.mainMachine(of: peer) else { continue }
-      let actions = context.vocabulary(of: peer)
+      let vocabulary = context.vocabulary(of: peer)
       watch.listen(to: PeerEvents.action, of: peer) { [unowned self] _, action, room in
-        if case .join? = actions?.action(action)?.role { lastRoom[peer] = room }
+        if case .join? = vocabulary?.action(action)?.role { lastRoom[peer] = room }
       }
       let state = watch.slot(peer, machine.name)
-      for value in context.vocabulary(of: peer)?.values ?? [] {
+      for value in vocabulary?.values ?? [] {
         guard let name = value.shown else { continue }
         guard value.type == .flag else {
           lists.append((peer, value.name, name))
@@ -104,18 +104,13 @@ final class ShownTracks {
   private func isWrong(_ user: String, in place: Int) -> Bool {
     let (peer, _, flag) = lists[place]
     let (watch, scenario) = (context.watch, context.scenario)
-    // A user who has left may have had no way to say so: the server tells the others after its timeout.
+    // A user who has left, or has gone to another room, may have had no way to say so: the server tells the others after its
+    // timeout.
     guard case .connected? = CallStage(of: peer, context), case .connected? = CallStage(of: user, context),
       let other = scenario.peer(user), other.profile?.value == scenario.peer(peer)?.profile?.value,
-      watch.value(watch.slot(user, PeerEvents.value(flag, Bool.self))) == false, isTogether(peer, user)
+      watch.value(watch.slot(user, PeerEvents.value(flag, Bool.self))) == false, lastRoom[peer] == lastRoom[user]
     else { return false }
     return !isBorrowed(user) && shownUsers(at: place).contains(user)
-  }
-
-  /// Whether two peers may be in one call or room: who has gone to another room is in the former one until its server knows.
-  private func isTogether(_ peer: String, _ user: String) -> Bool {
-    let rooms = [peer, user].map { lastRoom[$0] }
-    return rooms[0] == rooms[1]
   }
 
   private func tell(_ user: String, in place: Int, at time: Instant) {

@@ -17,15 +17,16 @@ package struct ShownPicture {
     package let delay: Interval
     /// Whether it came on the screen since the moment of the sample before.
     package let isNew: Bool
-    /// The time by which it came after the sound of its moment, negative when before; nil while its peer is not heard to speak.
-    package let lipSync: Interval?
+    /// Returns the time by which it came after the sound of its moment, negative when before; nil while its peer is not heard to
+    /// speak.
+    package let lipSync: () -> Interval?
     /// Returns the peak signal-to-noise ratio of the luma in dB, at most 100; nil without real pictures.
     package let peakSignalToNoise: () -> Double?
     /// Returns the structural similarity `ssim_gauss11`, at most 1; nil without real pictures.
     package let structuralSimilarity: () -> Double?
 
     package init(
-      captured: Instant, delay: Interval, isNew: Bool, lipSync: Interval? = nil,
+      captured: Instant, delay: Interval, isNew: Bool, lipSync: @escaping () -> Interval? = { nil },
       peakSignalToNoise: @escaping () -> Double?, structuralSimilarity: @escaping () -> Double?
     ) {
       self.captured = captured

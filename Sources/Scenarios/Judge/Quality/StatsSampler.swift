@@ -198,7 +198,9 @@ package final class StatsSampler {
     case HarnessEvents.frameDelay.name:
       for picture in subject.pictures { write(picture.delay, as: HarnessEvents.frameDelay, subject) }
     case HarnessEvents.lipSync.name:
-      for picture in subject.pictures where picture.isNew { write(picture.lipSync, as: HarnessEvents.lipSync, subject) }
+      for picture in subject.pictures where picture.isNew {
+        write(picture.lipSync(), as: HarnessEvents.lipSync, subject)
+      }
     case HarnessEvents.pictureAge.name:
       for age in subject.pictureAges { write(age, as: HarnessEvents.pictureAge, subject) }
     case HarnessEvents.peakSignalToNoise.name:

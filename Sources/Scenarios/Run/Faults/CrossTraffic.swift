@@ -41,7 +41,7 @@ private final class Flow {
   private let server: TrafficServer
   private var random: RandomStream
   private var stream: PeerStream?
-  private var pump: Pump?
+  private var pump: StreamPump?
   private var timer: PeerTimer?
   private var received = 0
   private var hasReceived = false
@@ -86,7 +86,7 @@ private final class Flow {
     let isLoading = load.direction == .receive
     stream.send(Array(TrafficServer.Request(isLoading: isLoading, size: load.size).text.utf8))
     guard !isLoading else { return }
-    pump = Pump(load.size, into: stream, clock)
+    pump = StreamPump(load.size, into: stream, clock)
     pump?.run()
   }
 
@@ -106,112 +106,5 @@ private final class Flow {
     pump?.stop()
     stream?.abort()
     (stream, pump) = (nil, nil)
-  }
-}
-
-/// Keeps a connection supplied with bytes.
-private final class Pump {
-  private weak var stream: PeerStream?
-  private let clock: PeerClock
-  /// The bytes to send; nil without end.
-  private var left: Int?
-  private var sent = 0
-  private var timer: PeerTimer?
-  /// Called when all is handed over.
-  private let onDone: () -> Void
-
-  /// The bytes that wait in a connection: more than its window.
-  private static let depth = 131_072
-  private static let chunk = [UInt8](repeating: 0, count: 16_384)
-  private static let period = Interval.milliseconds(10)
-
-  init(_ size: Int?, into stream: PeerStream, _ clock: PeerClock, onDone: @escaping () -> Void = {}) {
-    (left, self.stream, self.clock, self.onDone) = (size, stream, clock, onDone)
-  }
-
-  var isDone: Bool { left == 0 }
-  /// Whether the other end has acknowledged any.
-  var hasDelivered: Bool { stream.map { $0.queuedByteCount < sent } ?? false }
-
-  func run() {
-    guard let stream else { return }
-    for _ in 0..<Self.depth / Self.chunk.count where stream.queuedByteCount < Self.depth {
-      let count = min(left ?? .max, Self.chunk.count)
-      guard count > 0 else { return onDone() }
-      stream.send(Array(Self.chunk.prefix(count)))
-      sent += count
-      left = left.map { $0 - count }
-    }
-    timer = clock.schedule(after: Self.period) { [weak self] in self?.run() }
-  }
-
-  func stop() { timer?.cancel() }
-}
-
-/// The server on the internet with which other apps of devices exchange bytes.
-final class TrafficServer {
-  /// The first line of a connection.
-  struct Request {
-    var isLoading: Bool
-    /// The bytes to load or send; nil without end.
-    var size: Int?
-
-    init(isLoading: Bool, size: Int?) { (self.isLoading, self.size) = (isLoading, size) }
-
-    init?(_ line: some StringProtocol) {
-      let words = line.split(separator: " ")
-      guard words.count == 2, ["GET", "PUT"].contains(words[0]) else { return nil }
-      (isLoading, size) = (words[0] == "GET", Int(words[1]))
-    }
-
-    var text: String { "\(isLoading ? "GET" : "PUT") \(size.map { "\($0)" } ?? "*")\n" }
-  }
-
-  private static let port: UInt16 = 80
-
-  private let runtime: HostRuntime
-  private let addresses: [IPAddress]
-
-  init(_ runtime: HostRuntime) {
-    self.runtime = runtime
-    addresses = runtime.network.activeInterfaces.flatMap(\.addresses)
-    runtime.network.listen(on: Self.port) { [clock = runtime.clock] in Self.serve($0, clock) }
-  }
-
-  /// Returns where a host reaches the server; nil while it has no address of a family of the server's.
-  func endpoint(for network: PeerNetwork) -> Endpoint? {
-    let own = network.activeInterfaces.flatMap(\.addresses)
-    let address = addresses.first { address in own.contains { $0.isIPv6 == address.isIPv6 } }
-    return address.map { Endpoint($0, port: Self.port) }
-  }
-
-  /// Serves one connection: what it holds ends with it.
-  private static func serve(_ stream: PeerStream, _ clock: PeerClock) {
-    var (line, request, received) = ([UInt8](), Request?.none, 0)
-    var pump: Pump?
-    stream.onEvent = { [unowned stream] event in
-      switch event {
-      case .connected: break
-      case .received(let bytes):
-        var bytes = bytes[...]
-        if request == nil {
-          let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
-          line += bytes[..<(end ?? bytes.endIndex)]
-          guard let end else { return }
-          bytes = bytes[(end + 1)...]
-          request = Request(String(decoding: line, as: UTF8.self))
-          guard let request else { return stream.abort() }
-          if request.isLoading {
-            pump = Pump(request.size, into: stream, clock) { [unowned stream] in stream.close() }
-            pump?.run()
-          }
-        }
-        received += bytes.count
-        if let request, !request.isLoading, received == request.size { stream.close() }
-      case .closed:
-        pump?.stop()
-        pump = nil
-      }
-    }
   }
 }
